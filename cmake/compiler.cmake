@@ -1,0 +1,17 @@
+# Host code never contracts a*b+c by itself: kernels say which rounding they mean, and emulated results equal the
+# GPU's bit for bit. x86-64-v3 has the fused multiply-add as an instruction and runs on every machine since 2013.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-march=x86-64-v3 CONVSCOPE_X86_64_V3)
+set(host_flags -ffp-contract=off)
+if(CONVSCOPE_X86_64_V3)
+  list(APPEND host_flags -march=x86-64-v3)
+endif()
+if(CONVSCOPE_SANITIZE)
+  list(APPEND host_flags -fsanitize=${CONVSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${CONVSCOPE_SANITIZE})
+endif()
+foreach(flag ${host_flags})
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:${flag}> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>)
+endforeach()
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>)
+include_directories(${CMAKE_SOURCE_DIR})

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/strategy.h"
+
+namespace convscope {
+
+/// One row of the registry: a strategy on one target in one precision.
+struct RegistryRow {
+  StrategyInfo info;
+  /// Makes the strategy; empty where this build lacks the target.
+  std::function<std::unique_ptr<Strategy>()> make;
+};
+
+/// Every strategy that this source knows, in the order in which it is taught; the same rows in every build.
+/// Interface, tests, bench and `convscope list` all iterate it.
+const std::vector<RegistryRow>& registry();
+
+/// Why the row cannot run on this machine now (no toolkit in the build, no driver, no device, a lost device);
+/// nullopt where it can.
+std::optional<std::string> unavailable(const StrategyInfo&);
+
+/// The row, or nullptr.
+const RegistryRow* find_strategy(const std::string& name, Target, Precision);
+
+/// The names, each once, in order.
+std::vector<std::string> strategy_names();
+
+}  // namespace convscope

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernels/shape.h"
+#include "kernels/timing.h"
+
+namespace convscope {
+
+/// Where a strategy runs. `cuda`: the GPU. `emulated`: the same kernel source on CPU threads, block by block.
+/// `cpu`: ordinary CPU code. emulated and cpu share host memory.
+enum class Target { cuda, emulated, cpu };
+
+const char* to_string(Target);
+std::optional<Target> parse_target(const std::string&);
+
+/// What identifies a strategy in lists, settings and results.
+struct StrategyInfo {
+  std::string name;  // "direct"
+  Target target = Target::cpu;
+  Precision precision = Precision::fp32;
+  std::string idea;  // one sentence for the user
+  std::string id() const;  // "direct/cuda/fp32"
+};
+
+/// One way of computing a convolution. Life: refuses() -> prepare() -> launch() any number of times.
+/// An object is bound to one thread at a time, and launches of one target share one stream.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+
+  const StrategyInfo& info() const { return info_; }
+
+  /// Why this strategy cannot compute the (valid) problem, in words for the user; nullopt where it can.
+  virtual std::optional<std::string> refuses(const ConvProblem&) const { return std::nullopt; }
+
+  /// Allocates, plans and uploads the weights; untimed. Throws Error where refuses() or memory says no.
+  virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
+
+  /// Enqueues one convolution of `in` (n x c_in x h x w) into `out` (n x c_out x out_h x out_w), both in the
+  /// target's memory, of info().precision. Times its kernels as stages. Never allocates, never synchronises.
+  virtual void launch(const void* in, void* out, Stages&) = 0;
+
+ protected:
+  explicit Strategy(StrategyInfo info) : info_(std::move(info)) {}
+
+ private:
+  StrategyInfo info_;
+};
+
+}  // namespace convscope
