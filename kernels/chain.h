@@ -12,9 +12,9 @@ namespace convscope {
 
 /// One convolution of one image, whatever strategy computes it: pixels -> unpack -> pad -> convolve.
 struct Operation {
-  PixelLayout pixels;  // one image (n = 1), or n images one after the other in memory
-  PadAmounts border;   // made by the pad stage; none() where the strategy pads with zeros itself
-  ConvProblem problem; // as the strategy sees it: h and w include `border`
+  PixelLayout pixels;   // of one image; problem.shape.n images lie one after the other in memory
+  PadAmounts border;    // made by the pad stage; none() where the strategy pads with zeros itself
+  ConvProblem problem;  // as the strategy sees it: h and w include `border`
   ConvWeights weights;
   bool operator==(const Operation&) const = default;
 };
@@ -26,11 +26,12 @@ class Chain {
   explicit Chain(Runtime&);
   ~Chain();
 
-  /// Prepares for an operation with a strategy. Throws Error: a fault of shape or weights, "NAME refuses: why",
-  /// unavailable, no memory.
+  /// Prepares for an operation with a strategy. Throws Error: a fault of shape or weights, "NAME refuses:
+  /// why", unavailable, no memory.
   void set(const RegistryRow&, const Operation&);
 
-  /// Uploads and computes one frame; asynchronous on cuda. Throws Error naming the strategy.
+  /// Uploads and computes one frame; asynchronous on cuda. `frame` names the pixels: two runs with the same
+  /// number in a row have the same pixels. Throws Error.
   void run(uint64_t frame, const void* pixels);
 
   /// The output of the last run (n x c_out x out_h x out_w), its input planes after the pad stage, in the
@@ -41,6 +42,8 @@ class Chain {
   const StrategyInfo& info() const;
 
  private:
+  const void* input_planes() const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -11,7 +11,8 @@
 
 namespace convscope {
 
-/// How the pixels of an uploaded image lie: interleaved rows of `channels` values, `row_bytes` apart (host order).
+/// How the pixels of an uploaded image lie: interleaved rows of `channels` values, `row_bytes` apart (host
+/// order).
 enum class PixelType { u8, u16, f32, f64 };
 constexpr std::size_t bytes_of(PixelType t) {
   return t == PixelType::u8 ? 1 : t == PixelType::u16 ? 2 : t == PixelType::f32 ? 4 : 8;
@@ -19,13 +20,15 @@ constexpr std::size_t bytes_of(PixelType t) {
 struct PixelLayout {
   PixelType type = PixelType::u8;
   int64_t w = 0, h = 0;
-  int channels = 3;         // interleaved values a pixel (1, 3 or 4 from files; any number from arrays)
-  int planes = 3;           // planes to make: `channels`, or 3 of a 4-channel image whose alpha is left out
-  bool reverse = false;     // plane 0 is channel planes-1: BGR(A) pixels to R, G, B planes
-  bool planar = false;      // the pixels are planes already (C x H x W): convert only
-  bool unit_scale = true;   // integers divided by their type's maximum (255, 65535); floats are taken as they are
+  int channels = 3;      // interleaved values a pixel (1, 3 or 4 from files; any number from arrays)
+  int planes = 3;        // planes to make: `channels`, or 3 of a 4-channel image whose alpha is left out
+  bool reverse = false;  // plane 0 is channel planes-1: BGR(A) pixels to R, G, B planes
+  bool planar = false;   // the pixels are planes already (C x H x W): convert only
+  bool unit_scale =
+      true;  // integers divided by their type's maximum (255, 65535); floats are taken as they are
   std::size_t bytes() const {
-    return static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * static_cast<std::size_t>(channels) * bytes_of(type);
+    return static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * static_cast<std::size_t>(channels) *
+           bytes_of(type);
   }
   bool operator==(const PixelLayout&) const = default;
 };
@@ -55,11 +58,12 @@ class Buffer {
 class Runtime {
  public:
   virtual ~Runtime() = default;
-  virtual bool on_device() const = 0;          // cuda
+  virtual bool on_device() const = 0;           // cuda
   virtual std::string device_name() const = 0;  // "NVIDIA H200", "AMD EPYC (2 threads)"
   virtual Stages& stages() = 0;
 
-  /// Throws Error ("needs 8.98 GB, 3.10 GB are free") where the memory is not to be had; no error is left behind.
+  /// Throws Error ("needs 8.98 GB, 3.10 GB are free") where the memory is not to be had; no error is left
+  /// behind.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0;
   /// Host memory that upload() and download() move fastest (pinned on cuda).
   virtual std::unique_ptr<Buffer> allocate_host(std::size_t bytes) = 0;
@@ -69,10 +73,12 @@ class Runtime {
   /// Whether everything enqueued so far is done; never waits.
   virtual bool idle() = 0;
 
-  /// Pixels to `planes` planes of h x w values of `precision`, scaled. Stage "unpack".
-  virtual void unpack(const PixelLayout&, const void* pixels, Precision, void* planes) = 0;
+  /// Pixels of `images` images, one after the other, to images x planes x h x w values of `precision`,
+  /// scaled. Stage "unpack".
+  virtual void unpack(const PixelLayout&, int64_t images, const void* pixels, Precision, void* planes) = 0;
   /// planes x h x w to planes x (top + h + bottom) x (left + w + right). Stage "pad".
-  virtual void pad(const PadAmounts&, int64_t planes, int64_t h, int64_t w, Precision, const void* in, void* out) = 0;
+  virtual void pad(const PadAmounts&, int64_t planes, int64_t h, int64_t w, Precision, const void* in,
+                   void* out) = 0;
   /// view_w x view_h floats, row 0 at the top. Minified: box average of values, maximum magnitude (signed) of
   /// differences, so that one wrong value is never averaged away; magnified: nearest. NaN wins. Stage "view".
   virtual void view(const ViewLayout&, const ViewPlanes&, Precision, Metric, float* view) = 0;

@@ -16,8 +16,8 @@ enum class Rounding { fused, separate };
 /// Applied to each output after the bias. ReLU propagates NaN.
 enum class Activation { none, relu, sigmoid, tanh };
 
-/// Pixels beyond the edge, as OpenCV names them: zero 000|abc|000, replicate aaa|abc|ccc, reflect cba|abc|cba,
-/// reflect_101 dcb|abcd|cba, wrap abc|abc|abc.
+/// Pixels beyond the edge, as OpenCV names them: zero 000|abc|000, replicate aaa|abc|ccc, reflect
+/// cba|abc|cba, reflect_101 dcb|abcd|cba, wrap abc|abc|abc.
 enum class Border { zero, replicate, reflect, reflect_101, wrap };
 
 const char* to_string(Precision);
@@ -80,7 +80,9 @@ struct ConvWeights {
   double& at(int64_t o, int64_t c, int64_t i, int64_t j) {
     return values[static_cast<std::size_t>(((o * c_in + c) * k_h + i) * k_w + j)];
   }
-  double at(int64_t o, int64_t c, int64_t i, int64_t j) const { return const_cast<ConvWeights*>(this)->at(o, c, i, j); }
+  double at(int64_t o, int64_t c, int64_t i, int64_t j) const {
+    return const_cast<ConvWeights*>(this)->at(o, c, i, j);
+  }
   bool operator==(const ConvWeights&) const = default;
 };
 

@@ -21,7 +21,7 @@ struct StrategyInfo {
   std::string name;  // "direct"
   Target target = Target::cpu;
   Precision precision = Precision::fp32;
-  std::string idea;  // one sentence for the user
+  std::string idea;        // one sentence for the user
   std::string id() const;  // "direct/cuda/fp32"
 };
 

@@ -1,0 +1,93 @@
+#include "kernels/registry.h"
+
+#include "kernels/runtime.h"
+
+// A new strategy is one line here: its name in the order in which strategies are taught, and its idea.
+// DEVICE: a kernel source for cuda and emulated. CPU: host code.
+#define CONVSCOPE_DEVICE_STRATEGIES(X)                                                                  \
+  X(direct, "One thread for each output value, operands from global memory: the formula as it stands.") \
+  X(tiled, "A block shares the input tile with its halo, and the weights, in shared memory.")           \
+  X(direct_constant,                                                                                    \
+    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")
+#define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
+  X(reference, both,                                                                             \
+    "Plain loops with double accumulation: the specification that all others are held against.") \
+  X(scalar, both, "Plain loops in the kernels' own type and order of summation.")                \
+  X(onednn, single, "oneDNN, the fast CPU library: vectorised and blocked for the caches.")
+
+namespace convscope {
+
+#define DECLARE_DEVICE(name, idea)                          \
+  namespace cuda {                                          \
+  std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
+  }                                                         \
+  namespace emulated {                                      \
+  std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
+  }
+#define DECLARE_CPU(name, precisions, idea)                 \
+  namespace cpu {                                           \
+  std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
+  }
+CONVSCOPE_DEVICE_STRATEGIES(DECLARE_DEVICE)
+CONVSCOPE_CPU_STRATEGIES(DECLARE_CPU)
+
+namespace {
+
+using Make = std::unique_ptr<Strategy> (*)(StrategyInfo);
+constexpr bool both = true, single = false;
+
+void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, const char* name,
+         const char* idea, Make make) {
+  for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+    if (precision == Precision::fp64 && !both_precisions) continue;
+    const StrategyInfo info{name, target, precision, idea};
+    RegistryRow row{info, {}};
+    if (make != nullptr) row.make = [make, info] { return make(info); };
+    rows.push_back(std::move(row));
+  }
+}
+
+std::vector<RegistryRow> make_registry() {
+  std::vector<RegistryRow> rows;
+#ifdef CONVSCOPE_WITH_CUDA
+#define ADD_CUDA(name, idea) add(rows, Target::cuda, both, #name, idea, cuda::make_##name);
+#else
+#define ADD_CUDA(name, idea) add(rows, Target::cuda, both, #name, idea, nullptr);
+#endif
+#define ADD_EMULATED(name, idea) add(rows, Target::emulated, both, #name, idea, emulated::make_##name);
+#define ADD_CPU(name, precisions, idea) add(rows, Target::cpu, precisions, #name, idea, cpu::make_##name);
+  CONVSCOPE_DEVICE_STRATEGIES(ADD_CUDA)
+  CONVSCOPE_DEVICE_STRATEGIES(ADD_EMULATED)
+  CONVSCOPE_CPU_STRATEGIES(ADD_CPU)
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<RegistryRow>& registry() {
+  static const std::vector<RegistryRow> rows = make_registry();
+  return rows;
+}
+
+std::optional<std::string> unavailable(const StrategyInfo& info) {
+  return info.target == Target::cuda ? cuda_unavailable() : std::nullopt;
+}
+
+const RegistryRow* find_strategy(const std::string& name, Target target, Precision precision) {
+  for (const RegistryRow& row : registry()) {
+    if (row.info.name == name && row.info.target == target && row.info.precision == precision) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> strategy_names() {
+  std::vector<std::string> names;
+  for (const RegistryRow& row : registry()) {
+    bool known = false;
+    for (const std::string& name : names) known = known || name == row.info.name;
+    if (!known) names.push_back(row.info.name);
+  }
+  return names;
+}
+
+}  // namespace convscope

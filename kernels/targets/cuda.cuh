@@ -1,0 +1,115 @@
+#pragma once
+// The cuda target: what emulated.h gives the host compiler, here by CUDA itself.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/error.h"
+#include "kernels/strategy.h"
+#include "kernels/targets/cuda_check.h"
+#include "kernels/targets/device_common.h"
+
+#define TARGET cuda
+#define CONVSCOPE_EMULATED 0
+#define CONVSCOPE_UNROLL _Pragma("unroll")
+
+namespace convscope::cuda {
+
+template <class T>
+__device__ __forceinline__ T* shared_memory() {
+  extern __shared__ __align__(16) unsigned char shared_bytes_[];
+  return reinterpret_cast<T*>(shared_bytes_);
+}
+
+template <class T>
+using In = const T* __restrict__;
+template <class T>
+using Out = T* __restrict__;
+
+template <Rounding R>
+__device__ __forceinline__ float mad(float a, float b, float acc) {
+  if constexpr (R == Rounding::fused) {
+    return fmaf(a, b, acc);
+  } else {
+    return __fadd_rn(__fmul_rn(a, b), acc);
+  }
+}
+template <Rounding R>
+__device__ __forceinline__ double mad(double a, double b, double acc) {
+  if constexpr (R == Rounding::fused) {
+    return fma(a, b, acc);
+  } else {
+    return __dadd_rn(__dmul_rn(a, b), acc);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ T read_only(const T* p) {
+  return __ldg(p);
+}
+
+__device__ __forceinline__ uint32_t float_bits(float v) { return __float_as_uint(v); }
+__device__ __forceinline__ float float_of_bits(uint32_t bits) { return __uint_as_float(bits); }
+__device__ __forceinline__ int64_t ordered_bits(double v) {
+  const auto bits = static_cast<int64_t>(__double_as_longlong(v));
+  return bits < 0 ? INT64_MIN - bits : bits;
+}
+__device__ __forceinline__ int64_t ordered_bits(float v) {
+  const int bits = __float_as_int(v);
+  return bits < 0 ? static_cast<int64_t>(INT32_MIN) - bits : bits;
+}
+
+inline constexpr std::size_t kDefaultSharedBytes = 49152;
+
+/// Enqueues a kernel on stream(); throws Error where the launch itself is refused.
+template <class... P, class... A>
+void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            A&&... arguments) {
+  kernel<<<grid, block, shared_bytes, stream()>>>(static_cast<P>(arguments)...);
+  check(cudaGetLastError(), name);
+}
+
+/// Permits a kernel more than 48 KiB of shared memory.
+template <class... P>
+void allow_shared_bytes(void (*kernel)(P...), std::size_t bytes) {
+  if (bytes <= kDefaultSharedBytes) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "shared memory opt-in");
+}
+
+/// Values in the target's memory, for a strategy's weights.
+template <class T>
+class DeviceArray {
+ public:
+  void assign(const std::vector<T>& values) {
+    memory_ = DeviceMemory(values.size() * sizeof(T));
+    size_ = values.size();
+    check(cudaMemcpyAsync(memory_.get(), values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice, stream()),
+          "upload of weights");
+  }
+  const T* data() const { return static_cast<const T*>(memory_.get()); }
+  std::size_t size() const { return size_; }
+
+ private:
+  DeviceMemory memory_;
+  std::size_t size_ = 0;
+};
+
+template <class T>
+void copy_to_constant(const void* symbol, const DeviceArray<T>& from) {
+  check(cudaMemcpyToSymbolAsync(symbol, from.data(), from.size() * sizeof(T), 0, cudaMemcpyDeviceToDevice,
+                                stream()),
+        "copy to constant memory");
+}
+
+/// Serialises the enqueueing of launches that share one constant memory; the stream serialises their
+/// execution.
+using ConstantLock = std::lock_guard<std::mutex>;
+
+}  // namespace convscope::cuda

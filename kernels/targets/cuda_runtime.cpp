@@ -1,0 +1,314 @@
+#include <fmt/core.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "kernels/error.h"
+#include "kernels/runtime.h"
+#include "kernels/stages/stages.h"
+#include "kernels/targets/cuda_check.h"
+#include "kernels/targets/cuda_status.h"
+#include "kernels/targets/host_runtime.h"
+
+namespace convscope::cuda {
+namespace {
+
+std::atomic<const char*> current_stage{"start"};
+
+/// What the user reads about an error; marks the device lost where CUDA cannot clear it.
+std::string report(cudaError_t error, const char* what) {
+  cudaGetLastError();  // a clearable error must not be found by the next call
+  std::string text =
+      fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error));
+  // An error that poisons the context is returned by every later call.
+  if (cudaFree(nullptr) != cudaSuccess) {
+    text += fmt::format("; last stage: {}; the device is lost to this program until it is started again",
+                        current_stage.load());
+    mark_cuda_lost(text);
+  }
+  return text;
+}
+
+}  // namespace
+
+void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw Error(report(error, what));
+}
+
+void check_no_throw(cudaError_t error, const char* what) noexcept {
+  if (error == cudaSuccess || error == cudaErrorCudartUnloading) return;
+  if (cuda_unavailable()) return;  // said already, when the device was lost
+  try {
+    fmt::print(stderr, "{}\n", report(error, what));
+  } catch (...) {
+  }
+}
+
+void set_current_stage(const char* name) { current_stage = name; }
+
+cudaStream_t stream() {
+  static const cudaStream_t only = [] {
+    cudaStream_t made = nullptr;
+    check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "stream");
+    return made;
+  }();
+  return only;
+}
+
+std::size_t max_shared_bytes() {
+  static const std::size_t bytes = [] {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0),
+          "shared memory per block");
+    return static_cast<std::size_t>(value);
+  }();
+  return bytes;
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes) {
+  if (bytes == 0) return;
+  const cudaError_t error = cudaMalloc(&data_, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "free memory");
+    throw Error(
+        fmt::format("needs {} of device memory, {} are free", readable_bytes(bytes), readable_bytes(free)));
+  }
+  check(error, "device memory");
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (data_ != nullptr) check_no_throw(cudaFree(data_), "free of device memory");
+}
+
+namespace {
+
+class CudaBuffer final : public Buffer {
+ public:
+  explicit CudaBuffer(std::size_t bytes) : memory_(bytes) {
+    data_ = memory_.get();
+    bytes_ = bytes;
+  }
+
+ private:
+  DeviceMemory memory_;
+};
+
+class PinnedBuffer final : public Buffer {
+ public:
+  explicit PinnedBuffer(std::size_t bytes) {
+    bytes_ = bytes;
+    if (bytes > 0) check(cudaMallocHost(&data_, bytes), "pinned host memory");
+  }
+  ~PinnedBuffer() override {
+    if (data_ != nullptr) check_no_throw(cudaFreeHost(data_), "free of pinned memory");
+  }
+  PinnedBuffer(const PinnedBuffer&) = delete;
+  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+};
+
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&event_), "event"); }
+  ~Event() { check_no_throw(cudaEventDestroy(event_), "event"); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record() { check(cudaEventRecord(event_, stream()), "event record"); }
+  bool done() const {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state == cudaErrorNotReady) {
+      cudaGetLastError();
+      return false;
+    }
+    check(state, "event query");
+    return true;
+  }
+  double ms_since(const Event& start) const {
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start.event_, event_), "event time");
+    return ms;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A ring of event pairs. Frames are read when their last event has passed; a frame that finds no free place
+/// in the ring runs untimed rather than waiting.
+class CudaStages final : public Stages {
+ public:
+  void begin_frame(uint64_t frame) override {
+    current_ = nullptr;
+    if (newest_ - oldest_ == kFrames) return;
+    current_ = &ring_[newest_ % kFrames];
+    current_->frame = frame;
+    current_->count = 0;
+  }
+
+  void end_frame() override {
+    if (current_ != nullptr && current_->count > 0) ++newest_;
+    current_ = nullptr;
+  }
+
+  void begin(const char* stage) override {
+    set_current_stage(stage);
+    open_ = nullptr;
+    if (current_ == nullptr || current_->count == kStages) return;
+    open_ = &current_->stages[current_->count++];
+    open_->name = stage;
+    open_->start.record();
+  }
+
+  void end() override {
+    if (open_ == nullptr) return;
+    StageEvents* const closing = std::exchange(open_, nullptr);
+    // Runs in a destructor: after an error of the stage itself there is nothing to record.
+    check_no_throw_record(closing->stop);
+  }
+
+  std::vector<FrameTimes> collect() override {
+    std::vector<FrameTimes> done;
+    while (oldest_ < newest_) {
+      const RingFrame& f = ring_[oldest_ % kFrames];
+      if (!f.stages[f.count - 1].stop.done()) break;
+      FrameTimes times{f.frame, {}};
+      for (int i = 0; i < f.count; ++i) {
+        times.stages.push_back({f.stages[i].name, f.stages[i].stop.ms_since(f.stages[i].start)});
+      }
+      done.push_back(std::move(times));
+      ++oldest_;
+    }
+    return done;
+  }
+
+ private:
+  static constexpr int kFrames = 8, kStages = 16;
+  struct StageEvents {
+    const char* name = "";
+    Event start, stop;
+  };
+  struct RingFrame {
+    uint64_t frame = 0;
+    int count = 0;
+    std::array<StageEvents, kStages> stages;
+  };
+
+  static void check_no_throw_record(Event& event) {
+    try {
+      event.record();
+    } catch (const Error&) {
+      // the error is found again, and told, by the call that follows
+    }
+  }
+
+  std::array<RingFrame, kFrames> ring_;
+  uint64_t oldest_ = 0, newest_ = 0;
+  RingFrame* current_ = nullptr;
+  StageEvents* open_ = nullptr;
+};
+
+class CudaRuntime final : public Runtime {
+ public:
+  bool on_device() const override { return true; }
+  std::string device_name() const override { return cuda_versions().device; }
+  Stages& stages() override { return stages_; }
+
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<CudaBuffer>(bytes); }
+  std::unique_ptr<Buffer> allocate_host(std::size_t bytes) override {
+    return std::make_unique<PinnedBuffer>(bytes);
+  }
+  void upload(void* target, const void* host, std::size_t bytes) override {
+    check(cudaMemcpyAsync(target, host, bytes, cudaMemcpyHostToDevice, stream()), "upload");
+  }
+  void download(void* host, const void* target, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, target, bytes, cudaMemcpyDeviceToHost, stream()), "download");
+    synchronise();
+  }
+  void synchronise() override { check(cudaStreamSynchronize(stream()), "synchronise"); }
+  bool idle() override {
+    const cudaError_t state = cudaStreamQuery(stream());
+    if (state == cudaErrorNotReady) {
+      cudaGetLastError();
+      return false;
+    }
+    check(state, "stream");
+    return true;
+  }
+
+  void unpack(const PixelLayout& layout, int64_t images, const void* pixels, Precision p,
+              void* planes) override {
+    const StageTimer timer(stages_, "unpack");
+    cuda::unpack(layout, images, pixels, p, planes);
+  }
+  void pad(const PadAmounts& amounts, int64_t planes, int64_t h, int64_t w, Precision p, const void* in,
+           void* out) override {
+    const StageTimer timer(stages_, "pad");
+    cuda::pad(amounts, planes, h, w, p, in, out);
+  }
+  void view(const ViewLayout& layout, const ViewPlanes& planes, Precision p, Metric metric,
+            float* out) override {
+    const StageTimer timer(stages_, "view");
+    cuda::view(layout, planes, p, metric, out);
+  }
+
+ private:
+  CudaStages stages_;
+};
+
+}  // namespace
+}  // namespace convscope::cuda
+
+namespace convscope {
+
+std::string probe_cuda() {
+  const auto clear = [](cudaError_t error) {
+    cudaGetLastError();
+    return error;
+  };
+  int count = 0;
+  switch (const cudaError_t error = clear(cudaGetDeviceCount(&count))) {
+    case cudaSuccess:
+      break;
+    case cudaErrorInsufficientDriver: {
+      int driver = 0;
+      cudaDriverGetVersion(&driver);
+      if (driver == 0) return "no NVIDIA driver is installed";
+      return fmt::format("the NVIDIA driver is too old: it knows CUDA {}.{}, this build needs {}.{}",
+                         driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                         CUDART_VERSION % 1000 / 10);
+    }
+    case cudaErrorNoDevice:
+      return "no CUDA device is visible (none in the machine, or CUDA_VISIBLE_DEVICES hides it)";
+    default:
+      return fmt::format("the CUDA driver does not answer: {}", cudaGetErrorString(error));
+  }
+  if (count == 0) return "no CUDA device is visible";
+  if (const cudaError_t error = clear(cuda::probe_kernel_image()); error != cudaSuccess) {
+    cudaDeviceProp properties{};
+    clear(cudaGetDeviceProperties(&properties, 0));
+    return fmt::format("no kernel of this build runs on {} (compute capability {}.{}): {}", properties.name,
+                       properties.major, properties.minor, cudaGetErrorString(error));
+  }
+  return {};
+}
+
+CudaVersions cuda_versions() {
+  if (cuda_unavailable()) return {};
+  static const CudaVersions versions = [] {
+    cudaDeviceProp properties{};
+    cuda::check(cudaGetDeviceProperties(&properties, 0), "device properties");
+    int driver = 0, runtime = 0;
+    cuda::check(cudaDriverGetVersion(&driver), "driver version");
+    cuda::check(cudaRuntimeGetVersion(&runtime), "runtime version");
+    const auto text = [](int v) { return fmt::format("{}.{}", v / 1000, v % 1000 / 10); };
+    return CudaVersions{properties.name, text(driver), text(runtime), properties.major, properties.minor};
+  }();
+  return versions;
+}
+
+std::unique_ptr<Runtime> make_cuda_runtime() { return std::make_unique<cuda::CudaRuntime>(); }
+
+}  // namespace convscope

@@ -1,0 +1,153 @@
+#pragma once
+// The emulated target: kernels written in CUDA C++ run on CPU threads, block by block, one fiber for each
+// CUDA thread that waits at a barrier. This header gives the host compiler the few words of CUDA that the
+// kernels use.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/error.h"
+#include "kernels/parallel.h"
+#include "kernels/strategy.h"
+#include "kernels/targets/device_common.h"
+
+#define TARGET emulated
+#define CONVSCOPE_EMULATED 1
+#define __global__
+#define __device__ inline
+#define __forceinline__
+#define __constant__
+#define CONVSCOPE_UNROLL _Pragma("GCC unroll 32")
+
+namespace convscope::emulated {
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+class BlockRunner;
+
+/// The built-in variables of the CUDA thread that this CPU thread is running.
+struct ThreadState {
+  struct Index {
+    unsigned x, y, z;
+  };
+  Index thread, block, block_dim, grid_dim;
+  std::byte* shared;
+  BlockRunner* runner;
+};
+extern constinit thread_local ThreadState thread_state;
+
+#define threadIdx (::convscope::emulated::thread_state.thread)
+#define blockIdx (::convscope::emulated::thread_state.block)
+#define blockDim (::convscope::emulated::thread_state.block_dim)
+#define gridDim (::convscope::emulated::thread_state.grid_dim)
+
+/// Waits until every thread of the block is here. A block of which some threads return first is a fault of
+/// the kernel: the launch throws Error.
+void __syncthreads();
+
+/// The block's dynamic shared memory, filled with NaN patterns before each block as a reminder that it holds
+/// nothing.
+template <class T>
+T* shared_memory() {
+  return reinterpret_cast<T*>(thread_state.shared);
+}
+
+/// What a kernel takes its buffers as.
+template <class T>
+using In = const T* __restrict;
+template <class T>
+using Out = T* __restrict;
+
+template <Rounding R, class T>
+inline T mad(T a, T b, T acc) {
+  if constexpr (R == Rounding::fused) {
+    return std::fma(a, b, acc);
+  } else {
+    return a * b + acc;  // -ffp-contract=off keeps these two roundings
+  }
+}
+
+template <class T>
+inline T read_only(const T* p) {
+  return *p;
+}
+
+inline uint32_t float_bits(float v) {
+  uint32_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+inline float float_of_bits(uint32_t bits) {
+  float v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+inline int64_t ordered_bits(double v) {
+  int64_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits < 0 ? static_cast<int64_t>(INT64_MIN) - bits : bits;
+}
+inline int64_t ordered_bits(float v) {
+  const auto bits = static_cast<int32_t>(float_bits(v));
+  return bits < 0 ? static_cast<int64_t>(INT32_MIN) - bits : bits;
+}
+
+/// Largest shared memory of a block, as compute capability 9.0 has it.
+inline std::size_t max_shared_bytes() { return 232448; }
+inline constexpr std::size_t kDefaultSharedBytes = 49152;
+
+void run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void (*call)(const void*),
+              const void* arguments);
+
+/// Runs a kernel over the grid; returns when it is done.
+template <class... P, class... A>
+void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            A&&... arguments) {
+  struct Call {
+    void (*kernel)(P...);
+    std::tuple<P...> arguments;
+  } const call{kernel, std::tuple<P...>(static_cast<P>(arguments)...)};
+  run_grid(
+      name, grid, block, shared_bytes,
+      [](const void* p) {
+        const auto* c = static_cast<const Call*>(p);
+        std::apply(c->kernel, c->arguments);
+      },
+      &call);
+}
+
+/// Permits a kernel more than 48 KiB of shared memory; here nothing is in the way.
+template <class... P>
+void allow_shared_bytes(void (*)(P...), std::size_t) {}
+
+/// Values in the target's memory, for a strategy's weights.
+template <class T>
+class DeviceArray {
+ public:
+  void assign(const std::vector<T>& values) { values_ = values; }
+  const T* data() const { return values_.data(); }
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  std::vector<T> values_;
+};
+
+template <class T>
+void copy_to_constant(void* symbol, const DeviceArray<T>& from) {
+  std::memcpy(symbol, from.data(), from.size() * sizeof(T));
+}
+
+/// Serialises the launches that share one constant memory.
+using ConstantLock = std::lock_guard<std::mutex>;
+
+}  // namespace convscope::emulated

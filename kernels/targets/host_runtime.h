@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "kernels/runtime.h"
+
+namespace convscope {
+
+/// Memory and stages of the emulated and cpu targets.
+std::unique_ptr<Runtime> make_host_runtime();
+
+#ifdef CONVSCOPE_WITH_CUDA
+/// In cuda_runtime.cu.
+std::unique_ptr<Runtime> make_cuda_runtime();
+#endif
+
+/// "8.98 GB", in powers of ten.
+std::string readable_bytes(std::size_t bytes);
+
+}  // namespace convscope
