@@ -1,6 +1,5 @@
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "kernels/compare.h"
 #include "kernels/error.h"
@@ -51,13 +50,9 @@ class BoundOfSum {
 
 template <class T>
 void bound_of(const ConvShape& s, const ConvWeights& weights, const T* in, float* bound) {
-  std::vector<T> magnitudes(static_cast<std::size_t>(s.input_size()));
-  parallel_for(s.input_size(), 65536, [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) magnitudes[static_cast<std::size_t>(k)] = std::abs(in[k]);
-  });
   cpu::PaddedPlanes<double> planes;
   planes.allocate(s);
-  planes.fill(magnitudes.data());
+  planes.fill(in, [](T value) { return std::abs(static_cast<double>(value)); });
   const BoundOfSum<T> bound_of_sum(s.taps() + 1);
 
   cpu::for_each_row_tile(s, [&](const cpu::RowTile& tile) {

@@ -36,16 +36,22 @@ class PaddedPlanes {
     }
   }
 
-  /// Copies n x c_in x h x w values; the zeros around them stay.
-  template <class In>
-  void fill(const In* in) {
+  /// Copies n x c_in x h x w values, each through `convert`; the zeros around them stay.
+  template <class In, class Convert>
+  void fill(const In* in, const Convert& convert) {
     const ConvShape& s = shape_;
     parallel_for(s.n * s.c_in * s.h, std::max<int64_t>(1, 65536 / s.w), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const int64_t plane = r / s.h, y = r % s.h;
-        std::copy_n(in + r * s.w, s.w, values_.data() + (plane * h_ + y + s.pad.y) * w_ + s.pad.x);
+        T* row = values_.data() + (plane * h_ + y + s.pad.y) * w_ + s.pad.x;
+        std::transform(in + r * s.w, in + (r + 1) * s.w, row, convert);
       }
     });
+  }
+
+  template <class In>
+  void fill(const In* in) {
+    fill(in, [](In value) { return static_cast<T>(value); });
   }
 
   /// Row `y` of plane b * c_in + c, y counted from the first padded row.
