@@ -8,14 +8,6 @@
 namespace convscope {
 namespace {
 
-/// Rounds up, so that no bound shrinks; a positive bound below every float becomes the smallest float.
-float round_up(double value) {
-  const float nearest = static_cast<float>(value);
-  return static_cast<double>(nearest) < value
-             ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
-             : nearest;
-}
-
 /// |w| |x|, never rounded to zero where neither is: only a product of doubles can underflow here, floats
 /// cannot.
 template <class T>
@@ -34,15 +26,17 @@ class BoundOfSum {
   explicit BoundOfSum(int64_t terms) {
     constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
     const double n = static_cast<double>(terms);
-    // Higham's gamma_n = n eps / (1 - n eps), and a hair for the roundings of the sum itself, which is in
-    // double
-    const double hair = 1 + (n + 4) * std::numeric_limits<double>::epsilon();
+    // Higham's gamma_n = n eps / (1 - n eps), with a hair for the roundings of the sum, which is in double,
+    // and another for the rounding to float: nothing makes a bound smaller
+    const double hair = (1 + (n + 4) * std::numeric_limits<double>::epsilon()) * (1 + 0x1p-22);
     factor_ = n * kUnitRoundoff < 1 ? hair * n * kUnitRoundoff / (1 - n * kUnitRoundoff)
                                     : std::numeric_limits<double>::infinity();
-    // a product that falls below the normal range loses up to half the smallest value
-    underflow_ = n * static_cast<double>(std::numeric_limits<T>::denorm_min());
+    // below the normal range each product, and the float of the bound, loses up to half the smallest value
+    underflow_ = n * static_cast<double>(std::numeric_limits<T>::denorm_min()) + 0x1p-149;
   }
-  float operator()(double sum) const { return sum == 0 ? 0.0f : round_up(sum * factor_ + underflow_); }
+  float operator()(double sum) const {
+    return static_cast<float>(sum == 0 ? 0.0 : sum * factor_ + underflow_);
+  }
 
  private:
   double factor_, underflow_;
@@ -66,7 +60,8 @@ void bound_of(const ConvShape& s, const ConvWeights& weights, const T* in, float
             const double w = std::abs(static_cast<T>(weights.at(o, c, i, j)));
             const double* x = planes.row(tile.b * s.c_in + c, tile.y * s.stride.y + i * s.dilation.y) +
                               tile.x * s.stride.x + j * s.dilation.x;
-            for (int64_t k = 0; k < tile.count; ++k) sum[k] += magnitude<T>(w, x[k * s.stride.x]);
+            cpu::for_each_strided(x, s.stride.x, tile.count,
+                                  [&](int64_t k, double value) { sum[k] += magnitude<T>(w, value); });
           }
       std::transform(sum, sum + tile.count, bound + cpu::output_index(s, tile, o), bound_of_sum);
     }

@@ -87,6 +87,16 @@ void for_each_row_tile(const ConvShape& s, const Body& body) {
   });
 }
 
+/// term(k, x[k * stride]) for `count` neighbouring outputs; apart for stride 1, which the compiler then
+/// vectorises.
+template <class T, class Term>
+inline void for_each_strided(const T* x, int64_t stride, int64_t count, const Term& term) {
+  if (stride == 1)
+    for (int64_t k = 0; k < count; ++k) term(k, x[k]);
+  else
+    for (int64_t k = 0; k < count; ++k) term(k, x[k * stride]);
+}
+
 /// Index of the tile's first value in map o of the output.
 inline int64_t output_index(const ConvShape& s, const RowTile& tile, int64_t o) {
   return ((tile.b * s.c_out + o) * s.out_h() + tile.y) * s.out_w() + tile.x;

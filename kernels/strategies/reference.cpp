@@ -44,7 +44,7 @@ class Reference final : public Strategy {
           const double w = weights_.at(o, c, i, j);
           const double* x = planes_.row(tile.b * s.c_in + c, tile.y * s.stride.y + i * s.dilation.y) +
                             tile.x * s.stride.x + j * s.dilation.x;
-          for (int64_t k = 0; k < tile.count; ++k) sum[k] += w * x[k * s.stride.x];
+          for_each_strided(x, s.stride.x, tile.count, [&](int64_t k, double value) { sum[k] += w * value; });
         }
     if (!weights_.bias.empty())
       for (int64_t k = 0; k < tile.count; ++k) sum[k] += weights_.bias[static_cast<std::size_t>(o)];

@@ -54,13 +54,15 @@ class Scalar final : public Strategy {
     const ConvShape& s = problem_.shape;
     T acc[kTileWidth];
     std::fill_n(acc, tile.count, T(0));
-    const T* w = weights_.data() + o * s.taps();
+    const T* next_weight = weights_.data() + o * s.taps();
     for (int64_t c = 0; c < s.c_in; ++c)
       for (int64_t i = 0; i < s.k_h; ++i)
-        for (int64_t j = 0; j < s.k_w; ++j, ++w) {
+        for (int64_t j = 0; j < s.k_w; ++j) {
+          const T w = *next_weight++;
           const T* x = planes_.row(tile.b * s.c_in + c, tile.y * s.stride.y + i * s.dilation.y) +
                        tile.x * s.stride.x + j * s.dilation.x;
-          for (int64_t k = 0; k < tile.count; ++k) acc[k] = mad<kRounding>(*w, x[k * s.stride.x], acc[k]);
+          for_each_strided(x, s.stride.x, tile.count,
+                           [&](int64_t k, T value) { acc[k] = mad<kRounding>(w, value, acc[k]); });
         }
     if (!bias_.empty())
       for (int64_t k = 0; k < tile.count; ++k) acc[k] += bias_[static_cast<std::size_t>(o)];
