@@ -69,6 +69,8 @@ class Runtime {
   virtual std::unique_ptr<Buffer> allocate_host(std::size_t bytes) = 0;
   virtual void upload(void* target, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* target, std::size_t bytes) = 0;
+  /// As download(), but never waits: `host` (from allocate_host) is filled once idle().
+  virtual void download_async(void* host, const void* target, std::size_t bytes) = 0;
   virtual void synchronise() = 0;
   /// Whether everything enqueued so far is done; never waits.
   virtual bool idle() = 0;
