@@ -224,8 +224,11 @@ class CudaRuntime final : public Runtime {
     check(cudaMemcpyAsync(target, host, bytes, cudaMemcpyHostToDevice, stream()), "upload");
   }
   void download(void* host, const void* target, std::size_t bytes) override {
-    check(cudaMemcpyAsync(host, target, bytes, cudaMemcpyDeviceToHost, stream()), "download");
+    download_async(host, target, bytes);
     synchronise();
+  }
+  void download_async(void* host, const void* target, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, target, bytes, cudaMemcpyDeviceToHost, stream()), "download");
   }
   void synchronise() override { check(cudaStreamSynchronize(stream()), "synchronise"); }
   bool idle() override {

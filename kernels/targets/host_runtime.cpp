@@ -56,6 +56,9 @@ class HostRuntime final : public Runtime {
   void download(void* host, const void* target, std::size_t bytes) override {
     std::memcpy(host, target, bytes);
   }
+  void download_async(void* host, const void* target, std::size_t bytes) override {
+    std::memcpy(host, target, bytes);
+  }
   void synchronise() override {}
   bool idle() override { return true; }
 
