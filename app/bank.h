@@ -25,8 +25,9 @@ std::vector<Bank> load_banks(std::vector<std::string>* faults = nullptr);
 /// By name, or the path of a JSON file. Throws Error.
 Bank load_bank(const std::string& name_or_path);
 
-/// Throws Error where the bank cannot serve c_in channels or this kernel size, saying why. `kernel`: the size asked
-/// for; generated filters are made at that size, given ones are cropped or zero-extended about their centre.
+/// Throws Error where the bank cannot serve c_in channels or this kernel size, saying why. `kernel`: the size
+/// asked for; generated filters are made at that size, given ones are cropped or zero-extended about their
+/// centre.
 BankWeights make_weights(const Bank&, int64_t c_in, std::optional<Axes> kernel = {});
 
 /// assets/ beside the program or of the source tree. Throws Error naming the places looked at.

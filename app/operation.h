@@ -18,8 +18,8 @@ struct PreparedOperation {
 /// Throws Error with a sentence that names the setting at fault.
 PreparedOperation make_operation(const Settings&, const Frame&);
 
-/// The row that the settings choose, and the one compared against (same precision). Throws Error naming what is
-/// unknown; an unavailable row is returned, not refused.
+/// The row that the settings choose, and the one compared against (same precision). Throws Error naming what
+/// is unknown; an unavailable row is returned, not refused.
 const RegistryRow& chosen_row(const Settings&);
 const RegistryRow& against_row(const Settings&);
 

@@ -11,8 +11,8 @@
 
 namespace convscope {
 
-/// How far the image is extended: `same` keeps ceil(in / stride) pixels with the kernel's anchor on each; `valid`
-/// not at all; `amounts` says pixels for top, bottom, left, right.
+/// How far the image is extended: `same` keeps ceil(in / stride) pixels with the kernel's anchor on each;
+/// `valid` not at all; `amounts` says pixels for top, bottom, left, right.
 struct Padding {
   enum class Mode { same, valid, amounts } mode = Mode::same;
   std::array<int64_t, 4> amounts{};  // top, bottom, left, right
@@ -22,7 +22,8 @@ struct Padding {
 enum class ViewTab { maps, one, difference };
 enum class ColorMap { grey, viridis, turbo, diverging };
 
-/// What the user has chosen: what the panels edit, `--set` sets and the session file holds, under the same names.
+/// What the user has chosen: what the panels edit, `--set` sets and the session file holds, under the same
+/// names.
 struct Settings {
   // source
   std::string source;  // as given to open_source; empty: the sample picture
@@ -49,9 +50,9 @@ struct Settings {
   std::optional<Target> against_target;
   // view
   ViewTab tab = ViewTab::maps;
-  int64_t map = 0;                            // of the tab `one` and of the pixel read-out
-  double center_x = 0.5, center_y = 0.5;      // of the view, as a fraction of the plane
-  double zoom = 0;                            // view pixels per value; 0: fit
+  int64_t map = 0;                        // of the tab `one` and of the pixel read-out
+  double center_x = 0.5, center_y = 0.5;  // of the view, as a fraction of the plane
+  double zoom = 0;                        // view pixels per value; 0: fit
   ColorMap color_map = ColorMap::viridis;
   bool auto_range = true;
   double range_low = 0, range_high = 1;       // where not automatic
@@ -74,8 +75,8 @@ const std::vector<SettingInfo>& setting_infos();
 /// The value of a key as set() takes it.
 std::string get(const Settings&, const std::string& key);
 
-/// The session file: a JSON object of the keys. Loading starts from the defaults; an unknown key or a bad value
-/// throws Error naming the file and the key, and changes nothing.
+/// The session file: a JSON object of the keys. Loading starts from the defaults; an unknown key or a bad
+/// value throws Error naming the file and the key, and changes nothing.
 void save_session(const Settings&, const std::string& path);
 Settings load_session(const std::string& path);
 

@@ -11,7 +11,8 @@ struct SourceOptions {
   bool chw = false;  // a 3-D .npy is C x H x W, not H x W x C
 };
 
-/// Opens SOURCE as the command line describes it: an image file, a .npy array, or pattern:NAME[:WxH[xC]][:seed].
+/// Opens SOURCE as the command line describes it: an image file, a .npy array, or
+/// pattern:NAME[:WxH[xC]][:key=value...]; empty: the sample picture.
 /// Throws Error with one line: the file, what is wrong, what was expected.
 FramePtr open_source(const std::string& source, const SourceOptions& = {});
 

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <limits>
+
+#include "app/cli/commands.h"
+#include "app/cli/report.h"
+#include "app/export.h"
+#include "app/files.h"
+#include "app/npy.h"
+#include "app/source.h"
+
+namespace convscope {
+namespace {
+
+template <class T>
+std::span<const T> values_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+/// The convolution may be off by its error bound. Sigmoid and tanh do not enlarge that, and round a few times
+/// more.
+Tolerance tolerance_of(const ConvProblem& problem, Precision precision) {
+  const double eps = precision == Precision::fp64
+                         ? std::numeric_limits<double>::epsilon()
+                         : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
+  return {smooth ? 4 * eps : 0, 1};
+}
+
+PlaneSet planes_of(const Measured& m, const ConvShape& shape) {
+  return {m.output.data(), m.info.precision, shape.n * shape.c_out, shape.out_h(), shape.out_w()};
+}
+
+void compare_results(RunResult& r, const std::vector<std::byte>& input) {
+  const Operation& op = r.prepared.operation;
+  const Precision precision = r.strategy.info.precision;
+  std::vector<float> bound(static_cast<std::size_t>(op.problem.shape.output_size()));
+  error_bound(op.problem.shape, op.weights, precision, input.data(), bound.data());
+  r.tolerance = tolerance_of(op.problem, precision);
+  const std::vector<std::byte>&a = r.strategy.output, &b = r.against.output;
+  r.comparison = precision == Precision::fp64
+                     ? compare<double>(values_of<double>(a), values_of<double>(b), bound, r.tolerance)
+                     : compare<float>(values_of<float>(a), values_of<float>(b), bound, r.tolerance);
+}
+
+std::vector<OutputFile> output_files(const RunResult& r) {
+  const ConvShape& shape = r.prepared.operation.problem.shape;
+  const PlaneSet a = planes_of(r.strategy, shape), b = planes_of(r.against, shape);
+  const std::string title = r.strategy.info.id();
+  const int64_t dimensions[] = {shape.n, shape.c_out, shape.out_h(), shape.out_w()};
+  std::vector<OutputFile> files;
+  files.push_back({"maps.npy", npy_bytes(a.precision, dimensions, a.data)});
+  files.push_back({"maps.png", maps_png(a, r.prepared.labels, map_coloring(a, r.settings), title)});
+  const Comparison& c = r.comparison;
+  std::string difference_title =
+      fmt::format("{} - {}: max error {:.6g}, {} of {} over the error bound", title, r.against.info.id(),
+                  c.max_abs, c.over_tolerance, c.count);
+  if (c.nonfinite_a + c.nonfinite_b > 0) difference_title += fmt::format(", {} not finite", c.nonfinite_a);
+  files.push_back({"difference.png", difference_png(a, b, r.prepared.labels, c.max_abs, difference_title)});
+  files.push_back({"run.json", to_bytes(run_json(r))});
+  return files;
+}
+
+}  // namespace
+
+int run_command(const CommandLine& line) {
+  RunResult r;
+  r.settings = line.settings;
+  const RegistryRow &strategy = chosen_row(r.settings), &against = against_row(r.settings);
+  r.frame = open_source(r.settings.source, {.chw = r.settings.chw});
+  r.prepared = make_operation(r.settings, *r.frame);
+  std::vector<std::byte> input;
+  r.strategy = measure(strategy, r.prepared.operation, *r.frame, &input);
+  r.against = measure(against, r.prepared.operation, *r.frame);
+  compare_results(r, input);
+  write_files(line.out, output_files(r));
+  fmt::print("{}", run_summary(r, line.out));
+  return 0;
+}
+
+}  // namespace convscope

@@ -1,0 +1,79 @@
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "app/cli/commands.h"
+#ifdef CONVSCOPE_WITH_WINDOW
+#include "app/window/window.h"
+#endif
+
+namespace convscope {
+namespace {
+
+/// oneDNN's threads spin between two layers unless told otherwise, which costs everyone else four times the
+/// time. libgomp reads the variable when it is loaded, before main(): hence the program starts itself once
+/// more.
+void restart_with_passive_threads(char** argv) {
+  constexpr const char* kGuard = "CONVSCOPE_RESTARTED";
+  if (std::getenv("OMP_WAIT_POLICY") || std::getenv(kGuard)) return;
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  ::setenv(kGuard, "1", 1);
+  ::execv("/proc/self/exe", argv);
+  // where /proc is not to be had, slower is better than not at all
+}
+
+int open_window(const CommandLine& line) {
+#ifdef CONVSCOPE_WITH_WINDOW
+  WindowOptions options;
+  options.settings = line.settings;
+  options.screenshot = line.screenshot;
+  options.frames = line.frames;
+  options.state = line.state;
+  options.width = line.width;
+  options.height = line.height;
+  options.ui_scale = line.ui_scale;
+  options.session_path = line.session;
+  return run_window(options);
+#else
+  static_cast<void>(line);
+  throw Error("this build has no window (CONVSCOPE_WINDOW=OFF); convscope run works without one");
+#endif
+}
+
+int run_program(int argc, char** argv) {
+  const std::optional<CommandLine> line = parse_command_line(argc, argv);
+  if (!line) return 0;
+  switch (line->command) {
+    case Command::window:
+      return open_window(*line);
+    case Command::run:
+      return run_command(*line);
+    case Command::list:
+      return list_command(*line);
+    case Command::check:
+      return check_command(*line);
+  }
+  return 1;
+}
+
+}  // namespace
+}  // namespace convscope
+
+int main(int argc, char** argv) {
+  convscope::restart_with_passive_threads(argv);
+  std::setlocale(LC_ALL, "C");
+  try {
+    return convscope::run_program(argc, argv);
+  } catch (const convscope::UsageError& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "out of memory\n");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+  }
+  return 1;
+}
