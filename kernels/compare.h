@@ -25,7 +25,7 @@ struct Comparison {
   int64_t worst_index =
       -1;  // flat NCHW index of the worst value (a non-finite one first), -1 where all equal
   double worst_a = 0, worst_b = 0;
-  /// No value over tolerance and no non-finite value on either side.
+  /// At least one value, none over tolerance and none non-finite on either side.
   bool pass = false;
 };
 

@@ -76,7 +76,7 @@ std::optional<std::string> size_fault(const ConvShape& s) {
   };
   for (const auto& [what, factors] : products)
     if (overflows(factors))
-      return fmt::format("{} ({}) is beyond 64-bit sizes, expected fewer than 2^60 values", what,
+      return fmt::format("{} ({}) would be 2^60 values or more, expected fewer", what,
                          fmt::join(factors, "x"));
   return std::nullopt;
 }
