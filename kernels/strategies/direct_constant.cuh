@@ -20,11 +20,20 @@ struct ConstantConfig {
   static constexpr int kMostMaps = 16;           // sums a thread holds in registers
 };
 
-/// The weights in use, [group of maps][tap][map in group]; double for its alignment. One for the process: it
+/// The weights in use, [group of maps][tap][map in group], or half as many doubles. One for the process: it
 /// holds what its owner copied there last.
-__constant__ double constant_bank[ConstantConfig::kBankBytes / sizeof(double)];
+__constant__ alignas(16) float constant_bank[ConstantConfig::kBankBytes / sizeof(float)];
 std::mutex bank_mutex;
 int64_t bank_owner = 0;
+
+template <class T>
+__device__ __forceinline__ T bank_weight(int i) {
+  if constexpr (std::is_same_v<T, float>) {
+    return constant_bank[i];  // indexed as it was declared, or nvcc reads it through a register
+  } else {
+    return reinterpret_cast<const T*>(constant_bank)[i];
+  }
+}
 
 /// The maps that one launch makes.
 struct MapRange {
@@ -48,8 +57,9 @@ __global__ void direct_constant_kernel(DeviceShape s, int tiles_x, int tiles_y, 
   const int c_in = kC > 0 ? kC : s.c_in, k_h = kK > 0 ? kK : s.k_h, k_w = kK > 0 ? kK : s.k_w;
   const int first_y = y * s.stride_y - s.pad_y, first_x = x * s.stride_x - s.pad_x;
   const T* const images = in + int64_t{image} * s.c_in * s.in_plane;
-  const T* weights = reinterpret_cast<const T*>(constant_bank);
+  int group = 0;  // first weight of the maps at hand
 
+  constexpr bool kOneGroup = kC > 0;  // then every weight has a constant address, which makes it an operand
   for (int map = maps.first; map < maps.last; map += kMaps) {
     T sum[kMaps] = {};
     CONVSCOPE_UNROLL
@@ -63,9 +73,9 @@ __global__ void direct_constant_kernel(DeviceShape s, int tiles_x, int tiles_y, 
           const int in_x = first_x + j * s.dilation_x;
           const bool inside = kInterior || (in_y >= 0 && in_y < s.h && in_x >= 0 && in_x < s.w);
           const T value = inside ? read_only(row + in_x) : T(0);
-          const T* const tap = weights + ((c * k_h + i) * k_w + j) * kMaps;
+          const int tap = (kOneGroup ? 0 : group) + ((c * k_h + i) * k_w + j) * kMaps;
           CONVSCOPE_UNROLL
-          for (int m = 0; m < kMaps; ++m) sum[m] = mad<R>(value, tap[m], sum[m]);
+          for (int m = 0; m < kMaps; ++m) sum[m] = mad<R>(value, bank_weight<T>(tap + m), sum[m]);
         }
       }
     }
@@ -76,7 +86,8 @@ __global__ void direct_constant_kernel(DeviceShape s, int tiles_x, int tiles_y, 
         pixel[m * s.out_plane] = finish(sum[m], bias == nullptr ? nullptr : bias + map + m, activation);
       }
     }
-    weights += c_in * k_h * k_w * kMaps;
+    if (kOneGroup) break;
+    group += c_in * k_h * k_w * kMaps;
   }
 }
 
