@@ -35,8 +35,12 @@ uint64_t ordinal_distance(T a, T b) {
   return a < b ? 0 - forward : forward;
 }
 
-/// `part` of `whole` without 0/0: no error is no part of any limit.
-double fraction(double part, double whole) { return part == 0 ? 0 : part / whole; }
+/// An error (never 0 here, so never 0/0) as a share of a limit; a limit that is NaN, or Inf beside Inf,
+/// allows nothing.
+double share(double error, double limit) {
+  const double value = error / limit;
+  return std::isnan(value) ? kInfinity : value;
+}
 
 /// How bad a position is; the worst is the largest rank, then the largest score, then the first.
 struct Worst {
@@ -83,10 +87,8 @@ struct Part {
     double limit = tolerance.absolute, score = error;
     if constexpr (kHasBound) {
       limit += tolerance.bound_fraction * bound;
-      score = fraction(error, limit);
-      if (std::isnan(score)) score = kInfinity;  // a NaN limit allows nothing
-      const double of_bound = fraction(error, bound);
-      if (!(of_bound <= numbers.max_bound_fraction)) numbers.max_bound_fraction = of_bound;
+      score = share(error, limit);
+      numbers.max_bound_fraction = std::max(numbers.max_bound_fraction, share(error, bound));
     }
     numbers.over_tolerance += !(error <= limit);
     worst.take({Worst::differs, score, i});
@@ -109,8 +111,7 @@ struct Part {
     numbers.max_abs = std::max(numbers.max_abs, o.max_abs);
     numbers.max_rel = std::max(numbers.max_rel, o.max_rel);
     numbers.max_ulp = std::max(numbers.max_ulp, o.max_ulp);
-    if (!(o.max_bound_fraction <= numbers.max_bound_fraction))
-      numbers.max_bound_fraction = o.max_bound_fraction;
+    numbers.max_bound_fraction = std::max(numbers.max_bound_fraction, o.max_bound_fraction);
     finite += other.finite;
     sum_abs += other.sum_abs;
     sum_squares += other.sum_squares;

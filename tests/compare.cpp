@@ -140,7 +140,10 @@ TEST(Compare, Bound) {
     EXPECT_EQ(c.pass, t.pass);
     EXPECT_EQ(c.over_tolerance, t.pass ? 0 : 1);
   }
-  EXPECT_FALSE(compare_floats({1}, {1.5f}, {kNan}).pass);  // a NaN bound allows nothing
+  const auto c = compare_floats({1, 1}, {2, 1.5f}, {0.5f, kNan});  // a NaN bound allows nothing
+  EXPECT_EQ(c.max_bound_fraction, HUGE_VAL);
+  EXPECT_EQ(c.worst_index, 1);
+  EXPECT_EQ(c.over_tolerance, 2);
   EXPECT_FALSE(compare_floats({1}, {1}, {kNan}).pass);
 }
 

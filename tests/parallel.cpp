@@ -82,6 +82,18 @@ TEST(Parallel, FirstExceptionIsThrownAgainAndThePoolGoesOn) {
   }
 }
 
+TEST(Parallel, NoPartIsStartedAfterAnException) {
+  std::atomic<int> started{0};
+  EXPECT_THROW(parallel_for(10000, 1,
+                            [&](int64_t begin, int64_t) {
+                              ++started;
+                              if (begin == 0) throw Error("part 0");
+                              std::this_thread::sleep_for(std::chrono::microseconds(100));
+                            }),
+               Error);
+  EXPECT_LT(started, 10000);
+}
+
 TEST(Parallel, TwoCallersAtATime) {
   std::vector<std::thread> callers;
   std::atomic<int64_t> sums[4] = {};
