@@ -14,8 +14,8 @@
 namespace convscope {
 namespace {
 
-constexpr int kMaxSheet = 3072;      // pixels a side, so that any viewer opens it
-constexpr int64_t kMaxCells = 1024;  // beyond, cells are too small to see anything
+constexpr int kMaxSheetW = 3072, kMaxSheetH = 2160;  // so that any viewer opens it
+constexpr int64_t kMaxCells = 1024;                  // beyond, cells are too small to see anything
 constexpr int kGap = 6, kLabel = 18, kTitle = 30, kMinWidth = 720;
 
 /// The grid whose cells show the planes largest.
@@ -27,8 +27,8 @@ ViewLayout sheet_layout(const PlaneSet& planes) {
   double best = INFINITY;
   for (int columns = 1; columns <= layout.cells; ++columns) {
     const int rows = (layout.cells + columns - 1) / columns;
-    const double cell_w = (kMaxSheet - kGap) / static_cast<double>(columns) - kGap;
-    const double cell_h = (kMaxSheet - kTitle - kGap) / static_cast<double>(rows) - kGap - kLabel;
+    const double cell_w = (kMaxSheetW - kGap) / static_cast<double>(columns) - kGap;
+    const double cell_h = (kMaxSheetH - kTitle - kGap) / static_cast<double>(rows) - kGap - kLabel;
     if (cell_w < 1 || cell_h < 1) continue;
     const double step =
         std::max(static_cast<double>(planes.w) / cell_w, static_cast<double>(planes.h) / cell_h);
@@ -36,7 +36,7 @@ ViewLayout sheet_layout(const PlaneSet& planes) {
   }
   if (best < 1) {
     // small maps: whole factors, so that every value is a square of one size, and not larger than a screen
-    constexpr double kScreen = kMaxSheet / 1200.0;
+    constexpr double kScreen = kMaxSheetW / 1200.0;
     best = 1 / std::max(1.0, std::floor(1 / (best * kScreen)));
   }
   layout.step = best;

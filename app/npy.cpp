@@ -61,6 +61,12 @@ class HeaderParser {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(fmt::format("{}: broken .npy header: {}", name_, what));
   }
+  /// What stands here, for the message, without its line ends.
+  std::string next() const {
+    std::string text(text_.substr(0, 20));
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
   void skip() {
     while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n' || text_.front() == '\t'))
       text_.remove_prefix(1);
@@ -72,13 +78,13 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!take(c)) fail(fmt::format("'{}' expected before \"{}\"", c, text_.substr(0, 20)));
+    if (!take(c)) fail(fmt::format("'{}' expected before \"{}\"", c, next()));
   }
   std::string quoted() {
     skip();
     const char quote = text_.empty() ? '\0' : text_.front();
     const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : std::string_view::npos;
-    if (end == std::string_view::npos) fail(fmt::format("a string expected at \"{}\"", text_.substr(0, 20)));
+    if (end == std::string_view::npos) fail(fmt::format("a string expected at \"{}\"", next()));
     std::string value(text_.substr(1, end - 1));
     text_.remove_prefix(end + 1);
     return value;
@@ -105,8 +111,7 @@ class HeaderParser {
       skip();
       int64_t value = 0;
       const auto [end, fault] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-      if (fault != std::errc() || value < 0)
-        fail(fmt::format("a size expected at \"{}\"", text_.substr(0, 20)));
+      if (fault != std::errc() || value < 0) fail(fmt::format("a size expected at \"{}\"", next()));
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
       values.push_back(value);
       if (!take(',')) {

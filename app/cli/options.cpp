@@ -55,7 +55,7 @@ void add_window(CLI::App& app, Texts& texts, CommandLine& line) {
   add_common(app, texts);
   app.add_option("--screenshot", line.screenshot, "Save the window as a PNG, then end")->type_name("FILE");
   app.add_option("--frames", line.frames, "Frames to draw before the screenshot")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000000));
   app.add_option("--state", line.state, "Write what the window shows as JSON on exit")->type_name("FILE");
   app.add_option("--interop", texts.interop,
                  "Draw from CUDA's memory without a copy where the driver can: on, off");
