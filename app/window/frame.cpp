@@ -1,0 +1,160 @@
+#include "app/window/frame.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "app/window/panels/panels.h"
+#include "app/window/screenshot.h"
+#include "app/window/view_colors.h"
+#include "kernels/error.h"
+
+namespace convscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+ImTextureID texture_id(GLuint name) { return reinterpret_cast<ImTextureID>(static_cast<intptr_t>(name)); }
+
+/// The value under the pointer, or the one in the middle of the view.
+void read_pixel(Program& p) {
+  PixelReadout& pixel = p.results.pixel;
+  pixel = {};
+  const ViewLayout& l = p.ui.drawn;
+  if (!p.results.shown || l.cells == 0) return;
+  const Shown& shown = *p.results.shown;
+  if (l.plane_w != shown.shape().out_w() || l.plane_h != shown.shape().out_h()) return;
+  std::optional<PlanePosition> at;
+  if (p.ui.pointer) at = position_at(l, p.ui.pointer->x, p.ui.pointer->y);
+  pixel.at_pointer = at && at->inside;
+  if (!pixel.at_pointer) {
+    const auto cell = static_cast<int>(std::clamp<int64_t>(p.settings.map - l.first_plane, 0, l.cells - 1));
+    const CellPosition corner = cell_position(l, cell);
+    at = position_at(l, corner.x + l.cell_w / 2.0, corner.y + l.cell_h / 2.0);
+  }
+  if (!at || !at->inside || at->plane >= shown.planes()) return;
+  pixel.valid = true;
+  pixel.plane = at->plane;
+  pixel.y = static_cast<int64_t>(std::floor(at->y));
+  pixel.x = static_cast<int64_t>(std::floor(at->x));
+  if (shown.host) pixel.a = shown.host->value(pixel.plane, pixel.y, pixel.x);
+  const auto& d = p.results.difference;
+  if (!d || d->number != shown.number) return;
+  pixel.b = d->b->value(pixel.plane, pixel.y, pixel.x);
+  const ConvShape& s = shown.shape();
+  pixel.bound = (*d->bound)[static_cast<std::size_t>((pixel.plane * s.out_h() + pixel.y) * s.out_w() + pixel.x)];
+}
+
+/// Brings the planes that the tab shows to the view buffer and colours them.
+void draw_views(Program& p) {
+  const bool difference = p.settings.tab == ViewTab::difference;
+  const std::optional<ViewedPlanes> planes =
+      difference ? p.pipeline.difference_planes(p.results) : p.pipeline.value_planes(p.results);
+  const ViewLayout layout = make_layout(p.ui.request, p.settings);
+  const Metric metric = difference ? p.settings.metric : Metric::value;
+  const bool ranged = difference || !p.settings.auto_range || (p.results.shown && p.results.shown->host);
+  p.ui.picture_current = false;
+  if (planes && layout.cells > 0) {
+    p.view_stage.update(*planes, layout, metric, p.settings.interop, p.results.timings);
+    const auto& drawn = p.view_stage.drawn();
+    p.ui.picture_current = drawn && drawn->serial == planes->serial && drawn->metric == metric &&
+                           same_view(drawn->layout, layout) && ranged;
+  }
+  const auto& drawn = p.view_stage.drawn();
+  if (!drawn) return;
+  const bool shows_difference = drawn->metric != Metric::value;
+  // a first picture waits for its range; later ones take the range before, for the moment until theirs is known
+  if (!ranged && p.heat_map.texture() == 0) return;
+  p.range = view_range(p.settings, p.results, shows_difference, p.ui.request.single, p.range);
+  p.results.range = p.range;
+  p.heat_map.draw(p.view_stage.buffer(), p.range, view_color_map(p.settings, shows_difference));
+  p.ui.drawn = drawn->layout;
+  p.ui.drawn_difference = shows_difference;
+  p.ui.view_texture = texture_id(p.heat_map.texture());
+}
+
+void update_thumbnail(Program& p) {
+  if (!p.results.thumbnail || p.results.thumbnail->frame == p.thumbnail_frame) return;
+  const Thumbnail& t = *p.results.thumbnail;
+  p.thumbnail = GlTexture::make();
+  glTextureStorage2D(p.thumbnail.id(), 1, GL_RGBA8, t.width, t.height);
+  glTextureSubImage2D(p.thumbnail.id(), 0, 0, 0, t.width, t.height, GL_RGBA, GL_UNSIGNED_BYTE, t.rgba.data());
+  glTextureParameteri(p.thumbnail.id(), GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+  glTextureParameteri(p.thumbnail.id(), GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  p.thumbnail_frame = t.frame;
+  p.ui.thumbnail_texture = texture_id(p.thumbnail.id());
+  p.ui.thumbnail_width = static_cast<float>(t.width);
+  p.ui.thumbnail_height = static_cast<float>(t.height);
+}
+
+void interop_state(Program& p) {
+  const bool device = p.results.shown && p.results.shown->info.target == Target::cuda;
+  p.results.interop = device && p.view_stage.buffer().shared();
+  p.results.interop_reason = p.view_stage.reason(p.settings.interop);
+  if (p.results.interop_reason.empty() && !device) p.results.interop_reason = "maps are in host memory";
+}
+
+void begin_interface(Program& p) {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+  const bool difference = p.ui.drawn_difference;
+  p.ui.table_texture = texture_id(p.heat_map.table(view_color_map(p.settings, difference)));
+}
+
+void render(Program& p) {
+  ImGui::Render();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(p.window, &width, &height);
+  glViewport(0, 0, width, height);
+  glClearColor(0.094F, 0.102F, 0.122F, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+}  // namespace
+
+void frame(Program& p) {
+  const Clock::time_point start = Clock::now();
+  poll(p);
+  p.pipeline.collect(p.settings, p.results);
+  update_thumbnail(p);
+  begin_interface(p);
+  draw_interface(p);
+  file_tasks(p);
+  p.pipeline.update(p.settings, p.results, wants_difference(p.settings, p.ui));
+  p.draw_timer.begin();
+  draw_views(p);
+  render(p);
+  p.draw_timer.end();
+  interop_state(p);
+  read_pixel(p);
+  if (const auto ms = p.draw_timer.collect()) p.results.timings.add("draw (GL)", *ms);
+  p.results.timings.add("frame (host)", std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  check_gl("frame");
+  if (p.take_screenshot) {
+    p.ui.message = "saved " + save_window_picture(p.window, next_screenshot_name());
+    p.take_screenshot = false;
+  }
+  ++p.frames;
+}
+
+bool polling(const Program& p) { return p.pipeline.polling() || p.view_stage.polling(); }
+
+bool settled(const Program& p) {
+  const Results& r = p.results;
+  if (r.opening || r.computing || r.measuring || polling(p)) return false;
+  if (!r.shown) return r.fault.has_value();
+  if (!r.shown->host) return false;
+  if (wants_difference(p.settings, p.ui)) {
+    const bool there = r.difference && r.difference->number == r.shown->number;
+    if (r.comparing || (!there && r.difference_fault.empty())) return false;
+  }
+  return p.ui.picture_current || p.ui.request.width < 1 || !r.difference_fault.empty();
+}
+
+}  // namespace convscope

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+
+#include "app/window/callbacks.h"
+#include "app/window/draw_timer.h"
+#include "app/window/heat_map.h"
+#include "app/window/pipeline.h"
+#include "app/window/ui.h"
+#include "app/window/view_stage.h"
+#include "app/window/window.h"
+
+struct GLFWwindow;
+
+namespace convscope {
+
+/// The running program: state, and what works on it.
+struct Program {
+  const WindowOptions& options;
+  GLFWwindow* window;
+  Events& events;
+  Settings settings;
+  Results results;
+  Ui ui;
+  Pipeline pipeline;
+  ViewStage view_stage{};
+  HeatMap heat_map{};
+  DrawTimer draw_timer{};
+  GlTexture thumbnail{};
+  uint64_t thumbnail_frame = 0;
+  Range range{};               // of the colours, kept until the next one is known
+  bool quit = false;
+  bool take_screenshot = false;
+  int frames = 0;              // drawn so far
+};
+
+/// One frame, to be called with a window of at least one pixel.
+void frame(Program&);
+/// Whether anything is on its way that a frame has to fetch.
+bool polling(const Program&);
+/// Everything that was asked for is on screen, or is known not to come.
+bool settled(const Program&);
+
+/// Keys, dropped files and what panels asked for.
+void poll(Program&);
+/// Saves and restores files that the dialogs named.
+void file_tasks(Program&);
+/// All areas of the window with their panels.
+void draw_interface(Program&);
+
+}  // namespace convscope

@@ -1,0 +1,44 @@
+#include <imgui.h>
+
+#include <cstring>
+
+#include "app/operation.h"
+#include "app/window/panels/panels.h"
+
+namespace convscope {
+namespace {
+
+/// Entries of one menu: the key bindings of its group.
+void entries(const char* group, Ui& ui) {
+  for (const KeyBinding& b : key_bindings()) {
+    if (std::strcmp(b.group, group) != 0) continue;
+    const bool numbered = b.action >= Action::strategy_1 && b.action <= Action::strategy_9;
+    std::string text = b.text;
+    if (numbered) {
+      // the list of names is the registry's; keys beyond it do nothing
+      const std::vector<std::string> names = strategy_names();
+      const auto index = static_cast<std::size_t>(b.action) - static_cast<std::size_t>(Action::strategy_1);
+      if (index >= names.size()) continue;
+      text = names[index];
+    }
+    if (b.action == Action::next_target || b.action == Action::quit || b.action == Action::next_map ||
+        b.action == Action::zoom_in || b.action == Action::toggle_interop) {
+      ImGui::Separator();
+    }
+    if (ImGui::MenuItem(text.c_str(), b.shown)) ui.actions.push_back(b.action);
+  }
+}
+
+}  // namespace
+
+void menu_panel(const Settings&, const Results&, Ui& ui) {
+  if (!ImGui::BeginMenuBar()) return;
+  for (const char* group : {"File", "Strategy", "View", "Window"}) {
+    if (!ImGui::BeginMenu(group)) continue;
+    entries(group, ui);
+    ImGui::EndMenu();
+  }
+  ImGui::EndMenuBar();
+}
+
+}  // namespace convscope

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "app/settings.h"
+#include "app/window/results.h"
+#include "app/window/ui.h"
+
+// One function a panel, each in a file of its own. Panels read results, edit settings and the interface's own state,
+// and ask for actions; they never call CUDA or OpenGL.
+namespace convscope {
+
+void menu_panel(const Settings&, const Results&, Ui&);
+void status_bar(const Settings&, const Results&, const Ui&);
+void source_panel(Settings&, const Results&, Ui&);
+void strategies_panel(Settings&, const Results&, Ui&);
+void filter_bank_panel(Settings&, const Results&, Ui&);
+void convolution_panel(Settings&, const Results&, Ui&);
+void pixel_panel(const Settings&, const Results&, Ui&);
+void difference_panel(Settings&, const Results&, Ui&);
+void timings_panel(const Settings&, const Results&, Ui&);
+void views_panel(Settings&, const Results&, Ui&);
+/// Labels, outlines and values over the picture.
+void view_overlay(const Settings&, const Results&, Ui&, ImDrawList&);
+void help_window(const Results&, Ui&);
+void file_browser(Settings&, const Results&, Ui&);
+/// Asks for the names of session and export files; the frame does the work.
+void file_dialogs(Ui&);
+
+}  // namespace convscope

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "app/window/panels/panels.h"
+#include "app/window/panels/widgets.h"
+
+namespace convscope {
+namespace {
+
+std::string source_words(const Results& results) {
+  if (!results.source) return results.opening ? "opening…" : "no picture";
+  const PixelLayout& l = results.source->layout;
+  const std::string& name = results.source->name;
+  const std::string base = name.starts_with("pattern:") ? name : name.substr(name.rfind('/') + 1);
+  return fmt::format("{}  {} x {} x {}", base, l.w, l.h, l.planes);
+}
+
+std::string device_words(const Results& results, const StrategyInfo& info) {
+  if (info.target == Target::cuda) return results.cuda_device;
+  if (info.target == Target::emulated) return "emulated on " + results.host_device;
+  return results.host_device;
+}
+
+/// One item of the bar; items are parted by a space, the last one takes what is left.
+void item(const std::string& text, const ImVec4& color, float most) {
+  const std::string fitted = fitted_text(text, most);
+  ImGui::TextColored(color, "%s", fitted.c_str());
+  tooltip(text);
+  ImGui::SameLine(0, ImGui::GetFontSize());
+}
+
+}  // namespace
+
+void status_bar(const Settings& settings, const Results& results, const Ui& ui) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::AlignTextToFramePadding();
+  item(source_words(results), kPalette.text, width * 0.22F);
+  if (results.shown) {
+    const StrategyInfo& info = results.shown->info;
+    item(fmt::format("{} on {}, {}", info.name, to_string(info.target), to_string(info.precision)), kPalette.accent,
+         width * 0.22F);
+    item(device_words(results, info), kPalette.dim, width * 0.24F);
+  }
+  const std::string interop =
+      results.interop ? "interop on" : fmt::format("interop off: {}", results.interop_reason);
+  item(interop, results.interop ? kPalette.good : kPalette.dim, width * 0.2F);
+  std::string message = ui.message;
+  ImVec4 color = kPalette.text;
+  if (results.fault) message = results.fault->text, color = kPalette.warning;
+  if (message.empty() && results.computing) message = "computing…";
+  if (message.empty() && results.comparing && wants_difference(settings, ui)) message = "comparing…";
+  if (message.empty() && results.measuring) message = "measuring…";
+  if (message.empty()) message = "F1: keys", color = kPalette.dim;
+  item(message, color, ImGui::GetContentRegionAvail().x);
+}
+
+}  // namespace convscope

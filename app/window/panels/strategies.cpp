@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/window/panels/panels.h"
+#include "app/window/panels/widgets.h"
+
+namespace convscope {
+namespace {
+
+/// The key that chooses a name, or empty.
+std::string key_of(const std::string& name) {
+  const std::vector<std::string> names = strategy_names();
+  const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+  return at < 9 ? std::to_string(at + 1) : "";
+}
+
+void time_cell(const StrategyRow& r, const Ui& ui) {
+  if (r.reason) {
+    dim_text(r.missing ? "no device" : "refuses");
+    return;
+  }
+  if (!r.kernel_ms) {
+    mono_right(ui, "-", kPalette.dim);
+    tooltip("Not run yet");
+    return;
+  }
+  mono_right(ui, ms_text(*r.kernel_ms), r.stale ? kPalette.dim : kPalette.text);
+  const char* target = r.row->info.target == Target::emulated ? " Emulated on the CPU: not a GPU time." : "";
+  tooltip(fmt::format("Median of its own stages, without transfers, unpack and pad.{}{}", target,
+                      r.stale ? " Measured on another size or setting." : ""));
+}
+
+void strategy_row(Settings& settings, const Results& results, const Ui& ui, const StrategyRow& r) {
+  const StrategyInfo& info = r.row->info;
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const bool chosen = results.shown && results.shown->info.id() == info.id();
+  const std::string label = fmt::format("{}##{}", key_of(info.name), info.id());
+  ImGui::PushFont(ui.fonts.mono);
+  if (ImGui::Selectable(label.c_str(), chosen, ImGuiSelectableFlags_SpanAllColumns)) {
+    settings.strategy = info.name;
+    settings.target = info.target;
+    settings.precision = info.precision;
+  }
+  ImGui::PopFont();
+  tooltip(r.reason ? info.idea + "\n" + *r.reason : info.idea);
+  const ImVec4 color = r.reason ? kPalette.dim : chosen ? kPalette.accent : kPalette.text;
+  ImGui::TableNextColumn();
+  ImGui::TextColored(color, "%s", info.name.c_str());
+  ImGui::TableNextColumn();
+  ImGui::TextColored(color, "%s", to_string(info.target));
+  ImGui::TableNextColumn();
+  time_cell(r, ui);
+}
+
+/// Each reason once, with whom it concerns.
+void reasons(const Results& results) {
+  std::set<std::string> said;
+  for (const StrategyRow& r : results.rows) {
+    if (!r.reason) continue;
+    const std::string who = r.missing ? to_string(r.row->info.target) : r.row->info.name;
+    if (!said.insert(who + *r.reason).second) continue;
+    wrapped_text(kPalette.dim, fmt::format("{}: {}", who, *r.reason));
+  }
+}
+
+}  // namespace
+
+void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
+  const PanelScope panel(ui, "Strategies");
+  if (!panel) return;
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg;
+  if (ImGui::BeginTable("rows", 4, kFlags)) {
+    ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, 12 * ui.scale);
+    ImGui::TableSetupColumn("strategy", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn("target", ImGuiTableColumnFlags_WidthFixed, 62 * ui.scale);
+    ImGui::TableSetupColumn("kernels, ms", ImGuiTableColumnFlags_WidthFixed, 74 * ui.scale);
+    ImGui::TableHeadersRow();
+    for (const StrategyRow& r : results.rows) strategy_row(settings, results, ui, r);
+    ImGui::EndTable();
+  }
+  fault_note(results, {"strategy", "target"});
+  reasons(results);
+  control_label(ui, "Precision", "Of the planes and of the arithmetic (P)");
+  choice<Precision>("##precision", settings.precision, {{Precision::fp32, "fp32"}, {Precision::fp64, "fp64"}});
+  fault_note(results, {"precision"});
+  control_label(ui, "Rounding", "Fused multiply-add rounds once, separate rounds after the product and after the sum (R)");
+  choice<Rounding>("##rounding", settings.rounding,
+                   {{Rounding::fused, "fused multiply-add"}, {Rounding::separate, "separate product and sum"}});
+  fault_note(results, {"rounding"});
+}
+
+}  // namespace convscope

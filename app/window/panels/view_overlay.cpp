@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/panels/panels.h"
+#include "app/window/panels/widgets.h"
+
+namespace convscope {
+namespace {
+
+/// Values are written into their pixels from this magnification on.
+constexpr double kWrittenFrom = 58;
+
+std::string map_label(const Results& results, int64_t plane) {
+  const std::vector<std::string>& labels = results.shown->prepared->labels;
+  const int64_t c_out = results.shown->shape().c_out;
+  const auto map = static_cast<std::size_t>(plane % c_out);
+  const std::string name = map < labels.size() ? labels[map] : "";
+  const std::string image = results.shown->shape().n > 1 ? fmt::format("image {} ", plane / c_out) : "";
+  return fmt::format("{}{}  {}", image, plane % c_out, name);
+}
+
+void labels(const Settings& settings, const Results& results, const Ui& ui, ImDrawList& list) {
+  const ViewLayout& l = ui.drawn;
+  const bool grid = l.origin_y > 0;
+  for (int cell = 0; cell < l.cells; ++cell) {
+    const CellPosition at = cell_position(l, cell);
+    const ImVec2 corner{ui.view_position.x + static_cast<float>(at.x), ui.view_position.y + static_cast<float>(at.y)};
+    const int64_t plane = l.first_plane + cell;
+    const std::string text = fitted_text(map_label(results, plane), static_cast<float>(l.cell_w) - 2);
+    const bool chosen = plane == settings.map;
+    const ImU32 color = ImGui::GetColorU32(chosen ? kPalette.accent : kPalette.dim);
+    if (grid) {
+      list.AddText({corner.x, corner.y - ImGui::GetTextLineHeight() - 1}, color, text.c_str());
+      if (chosen) {
+        list.AddRect({corner.x - 1, corner.y - 1},
+                     {corner.x + static_cast<float>(l.cell_w) + 1, corner.y + static_cast<float>(l.cell_h) + 1}, color);
+      }
+      continue;
+    }
+    // one large map: the label lies on the picture, on a ground of its own
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    list.AddRectFilled({corner.x + 6, corner.y + 6}, {corner.x + 14 + size.x, corner.y + 10 + size.y},
+                       IM_COL32(18, 20, 24, 210), 3);
+    list.AddText({corner.x + 10, corner.y + 8}, ImGui::GetColorU32(kPalette.text), text.c_str());
+  }
+}
+
+/// A frame about the value that the read-out names, where values are large enough to be told apart.
+void pixel_frame(const Results& results, const Ui& ui, ImDrawList& list) {
+  const ViewLayout& l = ui.drawn;
+  const PixelReadout& p = results.pixel;
+  if (!p.valid || !p.at_pointer || 1 / l.step < 6) return;
+  for (int cell = 0; cell < l.cells; ++cell) {
+    const CellPosition at = cell_position(l, cell);
+    const auto x = static_cast<float>(at.x + (static_cast<double>(p.x) - l.region_x) / l.step);
+    const auto y = static_cast<float>(at.y + (static_cast<double>(p.y) - l.region_y) / l.step);
+    const auto side = static_cast<float>(1 / l.step);
+    const ImVec2 from{ui.view_position.x + x, ui.view_position.y + y};
+    list.AddRect(from, {from.x + side, from.y + side}, IM_COL32(255, 255, 255, 200));
+  }
+}
+
+double shown_value(const Results& results, bool difference, int64_t plane, int64_t y, int64_t x) {
+  const double a = results.shown->host->value(plane, y, x);
+  return difference ? a - results.difference->b->value(plane, y, x) : a;
+}
+
+void written_values(const Settings& settings, const Results& results, const Ui& ui, ImDrawList& list) {
+  const ViewLayout& l = ui.drawn;
+  if (1 / l.step < kWrittenFrom * ui.scale || !results.shown->host) return;
+  if (ui.drawn_difference &&
+      (settings.metric != Metric::signed_difference || !results.difference ||
+       results.difference->number != results.shown->number)) {
+    return;
+  }
+  ImGui::PushFont(ui.fonts.mono);
+  for (int cell = 0; cell < l.cells; ++cell) {
+    const CellPosition at = cell_position(l, cell);
+    const int64_t x0 = std::max<int64_t>(0, static_cast<int64_t>(l.region_x));
+    const int64_t y0 = std::max<int64_t>(0, static_cast<int64_t>(l.region_y));
+    const auto x1 = std::min(l.plane_w, static_cast<int64_t>(std::ceil(l.region_x + l.cell_w * l.step)));
+    const auto y1 = std::min(l.plane_h, static_cast<int64_t>(std::ceil(l.region_y + l.cell_h * l.step)));
+    for (int64_t y = y0; y < y1; ++y) {
+      for (int64_t x = x0; x < x1; ++x) {
+        const std::string text =
+            fmt::format("{:.3g}", shown_value(results, ui.drawn_difference, l.first_plane + cell, y, x));
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        const ImVec2 middle{
+            ui.view_position.x + static_cast<float>(at.x + (static_cast<double>(x) + 0.5 - l.region_x) / l.step),
+            ui.view_position.y + static_cast<float>(at.y + (static_cast<double>(y) + 0.5 - l.region_y) / l.step)};
+        const ImVec2 from{middle.x - size.x / 2, middle.y - size.y / 2};
+        list.AddText({from.x + 1, from.y + 1}, IM_COL32(0, 0, 0, 220), text.c_str());
+        list.AddText(from, IM_COL32(255, 255, 255, 255), text.c_str());
+      }
+    }
+  }
+  ImGui::PopFont();
+}
+
+void pill(const Ui& ui, ImDrawList& list, const char* text) {
+  const ImVec2 size = ImGui::CalcTextSize(text);
+  const ImVec2 from{ui.view_position.x + static_cast<float>(ui.request.width) - size.x - 22, ui.view_position.y + 6};
+  list.AddRectFilled(from, {from.x + size.x + 16, from.y + size.y + 6}, IM_COL32(60, 44, 16, 235), 4);
+  list.AddText({from.x + 8, from.y + 3}, ImGui::GetColorU32(kPalette.warning), text);
+}
+
+}  // namespace
+
+void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDrawList& list) {
+  if (!results.shown) return;
+  labels(settings, results, ui, list);
+  written_values(settings, results, ui, list);
+  pixel_frame(results, ui, list);
+  if (results.computing) {
+    pill(ui, list, "computing…, showing the previous setting");
+  } else if (!ui.picture_current) {
+    pill(ui, list, settings.tab == ViewTab::difference ? "comparing…, showing the picture before" : "drawing…");
+  }
+}
+
+}  // namespace convscope

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/settings.h"
+#include "app/window/keys.h"
+#include "app/window/layout.h"
+
+namespace convscope {
+
+struct Results;
+
+struct Fonts {
+  ImFont* text = nullptr;
+  ImFont* bold = nullptr;
+  ImFont* mono = nullptr;
+};
+
+/// The file browser's own state.
+struct BrowserState {
+  bool open = false, opening = false;
+  bool all_files = false;
+  std::string folder, filter, fault;
+  struct Entry {
+    std::string name;
+    bool folder = false;
+    int64_t bytes = 0;
+  };
+  std::vector<Entry> entries;  // of `folder`, folders first
+  std::string listed_folder;   // what `entries` are of
+  bool listed_all = false;
+  int selected = 0;
+  std::string select_name;     // to be selected when listed
+};
+
+/// A dialog that asks for the name of a file, and what is done with it then.
+struct FileNameState {
+  bool opening = false;
+  std::string name;
+};
+enum class FileAction { save_session, load_session, export_maps };
+
+/// What the interface remembers between frames that is no setting of the program.
+struct Ui {
+  float scale = 1;  // content scale of the monitor
+  Fonts fonts;
+  // areas: parts of the window
+  float left = 0.25F, right = 0.21F, bottom = 0.27F;
+  int focus_area = -1;  // to be focused with this frame: 0 view, 1 left, 2 right, 3 bottom
+  int area = 0;         // that F6 went to last
+
+  // the view: what is asked for, what is on screen, and the pointer in view pixels
+  ViewRequest request;
+  ViewLayout drawn;
+  bool drawn_difference = false;  // the picture is of the difference tab
+  bool picture_current = false;   // the picture on screen is of the newest results
+  std::optional<ImVec2> pointer;
+  bool difference_single = false;  // one map enlarged in the difference tab
+  ImVec2 view_position{};          // of the view in the window
+  ImTextureID view_texture = nullptr, thumbnail_texture = nullptr, table_texture = nullptr;
+  float thumbnail_width = 0, thumbnail_height = 0;
+
+  bool difference_panel = true;  // its numbers are in sight
+  int filter = 0, channel = 0;   // whose weights are shown
+  bool help = false, focus_source = false;
+  std::string source_text;       // the path field, while it is edited
+  std::string source_text_of;    // the source it was made from
+  BrowserState browser;
+  FileNameState save, load, export_to;
+
+  std::vector<KeyPress> keys;   // pressed since the last frame, also those that panels use
+  std::vector<Action> actions;  // asked for in this frame
+  std::vector<FileAction> file_actions;
+  std::string message;          // said by an action, for the status bar
+};
+
+/// Whether a key was pressed since the last frame, however shortly.
+bool pressed(const Ui&, int key, int mods = 0);
+
+/// Whether the difference is looked at, and so has to be computed.
+inline bool wants_difference(const Settings& settings, const Ui& ui) {
+  return settings.tab == ViewTab::difference || ui.difference_panel;
+}
+
+}  // namespace convscope

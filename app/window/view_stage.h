@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/window/difference_side.h"
+#include "app/window/layout.h"
+#include "app/window/timing_table.h"
+#include "app/window/view_buffer.h"
+
+namespace convscope {
+
+/// Brings planes to the view buffer: by the view stage straight into it where it is shared with CUDA, otherwise through
+/// host memory. Only when planes, layout or metric changed.
+class ViewStage {
+ public:
+  /// `share`: use interop where it is to be had. Throws Error.
+  void update(const ViewedPlanes&, const ViewLayout&, Metric, bool share, TimingTable&);
+
+  const ViewBuffer& buffer() const { return buffer_; }
+  /// What the buffer holds.
+  struct Drawn {
+    ViewLayout layout;
+    Metric metric = Metric::value;
+    uint64_t serial = 0;
+  };
+  const std::optional<Drawn>& drawn() const { return drawn_; }
+  /// A copy from the device is on its way.
+  bool polling() const { return pending_.has_value(); }
+  /// Why interop is not used, or empty.
+  std::string reason(bool share) const;
+  /// Lets go of everything that lies in the device's memory.
+  void forget_device() { staging_.reset(), pinned_.reset(), pending_.reset(), drawn_.reset(); }
+
+ private:
+  void through_host(const ViewedPlanes&, const Drawn&, TimingTable&);
+  void through_device(const ViewedPlanes&, const Drawn&, TimingTable&);
+  void deliver(Runtime&, TimingTable&);
+
+  ViewBuffer buffer_;
+  std::vector<float> pixels_;                  // of host views
+  std::unique_ptr<Buffer> staging_, pinned_;   // of device views without interop
+  std::optional<Drawn> drawn_, pending_;
+  std::optional<std::optional<std::string>> probed_;  // interop_unavailable(), once asked
+};
+
+bool same_view(const ViewLayout&, const ViewLayout&);
+
+}  // namespace convscope
