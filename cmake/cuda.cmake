@@ -20,9 +20,8 @@ if(NOT CONVSCOPE_CUDA STREQUAL "OFF")
       endif()
     endif()
     enable_language(CUDA)
-    # after the language: CMake's first try of the compiler does not know its standards yet
-    set(CMAKE_CUDA_STANDARD 20)
-    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    # as a flag: CMake 3.25 does not know that nvcc has C++20
+    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
     find_package(CUDAToolkit REQUIRED)
     set(CONVSCOPE_WITH_CUDA ON)
   elseif(CONVSCOPE_CUDA STREQUAL "ON")
