@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/bank_generators.h"
+#include "app/bank_filters.h"
 #include "app/files.h"
 #include "app/random.h"
 #include "kernels/error.h"
@@ -18,182 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::json;
-
-/// How a 2-D kernel meets the input's channels.
-enum class Channels { each, mean, own };
-
-/// A filter as its file gives it: one kernel, one for each channel, or a generator.
-struct Filter {
-  std::string name;
-  Channels channels = Channels::each;
-  std::vector<Kernel> kernels;  // one, or one for each input channel (own)
-  std::string generator;
-  Json parameters;
-  double bias = 0;
-};
-
-/// Filters whose weights are drawn: `count` maps over all input channels.
-struct RandomFilters {
-  int64_t count = 0;
-  uint64_t seed = 0;
-};
-
-struct ParsedBank {
-  Axes kernel;  // the bank's own size
-  std::vector<Filter> filters;
-  std::optional<RandomFilters> random;
-};
-
-void expect_keys(const Json& json, std::vector<std::string> allowed) {
-  if (!json.is_object()) throw Error(fmt::format("is a JSON {}, expected an object", json.type_name()));
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
-      throw Error(fmt::format("unknown key \"{}\", expected {}", key, fmt::join(allowed, ", ")));
-  }
-}
-
-template <class T>
-T member(const Json& json, const char* key, const char* expected) {
-  try {
-    return json.at(key).get<T>();
-  } catch (const Json::exception&) {
-    throw Error(fmt::format("\"{}\" is {}, expected {}", key,
-                            json.contains(key) ? json.at(key).dump().substr(0, 60) : "missing", expected));
-  }
-}
-
-int64_t whole(const Json& json, const char* key, int64_t least, int64_t most) {
-  const std::string expected = fmt::format("a whole number from {} to {}", least, most);
-  const Json value = member<Json>(json, key, expected.c_str());
-  if (!value.is_number_integer() || value < least || value > most)
-    throw Error(fmt::format("\"{}\" is {}, expected {}", key, value.dump(), expected));
-  return value.get<int64_t>();
-}
-
-void check_side(int64_t side) {
-  if (side < 1 || side > kMaxKernelSide)
-    throw Error(fmt::format("a kernel side is {}, expected 1 to {}", side, kMaxKernelSide));
-}
-
-/// Rows of numbers, each divided by `divisor`: 1/9 is written as 1 over 9 and rounded once.
-Kernel parse_kernel(const Json& rows, double divisor) {
-  if (!rows.is_array() || rows.empty() || !rows.front().is_array())
-    throw Error("a kernel is expected as rows of numbers, [[1, 2], [3, 4]]");
-  Kernel kernel{static_cast<int64_t>(rows.size()), static_cast<int64_t>(rows.front().size()), {}};
-  check_side(kernel.h);
-  check_side(kernel.w);
-  for (const Json& row : rows) {
-    if (!row.is_array() || static_cast<int64_t>(row.size()) != kernel.w)
-      throw Error(
-          fmt::format("row {} of the kernel does not have {} values", row.dump().substr(0, 60), kernel.w));
-    for (const Json& value : row) {
-      if (!value.is_number() || !std::isfinite(value.get<double>()))
-        throw Error(fmt::format("{} in the kernel is not a number", value.dump()));
-      kernel.values.push_back(value.get<double>() / divisor);
-    }
-  }
-  return kernel;
-}
-
-Channels parse_channels(const Json& json) {
-  const std::string rule =
-      json.contains("channels") ? member<std::string>(json, "channels", "each or mean") : "each";
-  if (rule == "each") return Channels::each;
-  if (rule == "mean") return Channels::mean;
-  throw Error(fmt::format("\"channels\" is \"{}\", expected each or mean", rule));
-}
-
-Filter parse_generated(const Json& json, Filter filter) {
-  filter.generator = member<std::string>(json, "generator", "a name");
-  if (!is_generator(filter.generator))
-    throw Error(fmt::format("generator \"{}\" is unknown, expected identity, box, gaussian, log or gabor",
-                            filter.generator));
-  std::vector<std::string> keys{"name", "channels", "generator", "bias"};
-  for (const std::string& key : generator_parameters(filter.generator)) {
-    keys.push_back(key);
-    if (json.contains(key)) member<double>(json, key.c_str(), "a number");
-  }
-  expect_keys(json, keys);
-  filter.parameters = json;
-  generate(filter.generator, json, 3, 3);  // a parameter out of range is a fault of the file, not of the size
-  return filter;
-}
-
-Filter parse_filter(const Json& json) {
-  Filter filter;
-  filter.channels = parse_channels(json);
-  filter.name = member<std::string>(json, "name", "a text");
-  if (json.contains("bias")) filter.bias = member<double>(json, "bias", "a number");
-  if (json.contains("generator")) return parse_generated(json, std::move(filter));
-  expect_keys(json, {"name", "channels", "kernel", "kernels", "divisor", "bias"});
-  const double divisor = json.contains("divisor") ? member<double>(json, "divisor", "a number") : 1;
-  if (!std::isfinite(divisor) || divisor == 0)
-    throw Error(fmt::format("\"divisor\" is {}, expected not 0", divisor));
-  if (json.contains("kernels") == json.contains("kernel"))
-    throw Error("expected exactly one of kernel, kernels (one for each channel) and generator");
-  if (json.contains("kernel")) {
-    filter.kernels = {parse_kernel(json.at("kernel"), divisor)};
-    return filter;
-  }
-  if (json.contains("channels")) throw Error("\"channels\" has no meaning beside \"kernels\"");
-  filter.channels = Channels::own;
-  if (!json.at("kernels").is_array() || json.at("kernels").empty())
-    throw Error("\"kernels\" is expected as a list of kernels, one for each input channel");
-  for (const Json& rows : json.at("kernels")) filter.kernels.push_back(parse_kernel(rows, divisor));
-  for (const Kernel& kernel : filter.kernels) {
-    if (kernel.h != filter.kernels.front().h || kernel.w != filter.kernels.front().w)
-      throw Error("its kernels differ in size");
-  }
-  return filter;
-}
-
-Axes own_size(const Json& json, const std::vector<Filter>& filters) {
-  Axes size{0, 0};
-  if (json.contains("kernel")) {
-    const auto asked = member<std::vector<int64_t>>(json, "kernel", "[height, width]");
-    if (asked.size() != 2)
-      throw Error(fmt::format("\"kernel\" is {}, expected [height, width]", json.at("kernel").dump()));
-    check_side(asked[0]);
-    check_side(asked[1]);
-    return {asked[0], asked[1]};
-  }
-  for (const Filter& filter : filters) {
-    for (const Kernel& kernel : filter.kernels)
-      size = {std::max(size.y, kernel.h), std::max(size.x, kernel.w)};
-  }
-  return size.y > 0 ? size : Axes{3, 3};
-}
-
-ParsedBank parse_filters(const Json& json) {
-  expect_keys(json, {"name", "title", "about", "kernel", "filters", "random"});
-  ParsedBank bank;
-  if (json.contains("random") == json.contains("filters"))
-    throw Error("expected exactly one of \"filters\" and \"random\"");
-  if (json.contains("random")) {
-    const Json& random = json.at("random");
-    expect_keys(random, {"count", "seed"});
-    bank.random = RandomFilters{whole(random, "count", 1, 4096),
-                                static_cast<uint64_t>(whole(random, "seed", 0, int64_t{1} << 53))};
-  } else {
-    const Json& filters = json.at("filters");
-    if (!filters.is_array() || filters.empty() || filters.size() > 4096)
-      throw Error("\"filters\" is expected as a list of 1 to 4096 filters");
-    for (std::size_t i = 0; i < filters.size(); ++i) {
-      const bool named =
-          filters[i].is_object() && filters[i].contains("name") && filters[i].at("name").is_string();
-      const std::string name = named ? fmt::format("\"{}\"", filters[i].at("name").get<std::string>())
-                                     : fmt::format("number {}", i + 1);
-      try {
-        if (!filters[i].is_object()) throw Error("is not an object");
-        bank.filters.push_back(parse_filter(filters[i]));
-      } catch (const Error& e) {
-        throw Error(fmt::format("filter {}: {}", name, e.what()));
-      }
-    }
-  }
-  bank.kernel = own_size(json, bank.filters);
-  return bank;
-}
 
 Json parse_json(const std::string& text) {
   try {
@@ -209,9 +33,9 @@ Bank bank_file(const std::string& path) {
   try {
     const Json json = parse_json(bank.json);
     parse_filters(json);
-    bank.name = member<std::string>(json, "name", "a text");
-    bank.title = member<std::string>(json, "title", "a text");
-    if (json.contains("about")) bank.about = member<std::string>(json, "about", "a text");
+    bank.name = text_member(json, "name");
+    bank.title = text_member(json, "title");
+    if (json.contains("about")) bank.about = text_member(json, "about");
   } catch (const Error& e) {
     throw Error(fmt::format("{}: {}", path, e.what()));
   }
