@@ -20,8 +20,11 @@ if(NOT CONVSCOPE_CUDA STREQUAL "OFF")
       endif()
     endif()
     enable_language(CUDA)
-    # as a flag: CMake 3.25 does not know that nvcc has C++20
-    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.26 does not know that nvcc has C++20
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
     find_package(CUDAToolkit REQUIRED)
     set(CONVSCOPE_WITH_CUDA ON)
   elseif(CONVSCOPE_CUDA STREQUAL "ON")

@@ -1,0 +1,280 @@
+// The cuda target on a device: against the reference, and against the emulated target bit for bit. Exits 77
+// (skipped) where there is no device.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernels/view.h"
+#include "tests/conv_testing.h"
+
+namespace convscope {
+namespace {
+
+using namespace convscope::testing;
+
+const std::vector<std::string>& kernel_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> both;
+    for (const std::string& name : strategy_names()) {
+      if (find_strategy(name, Target::cuda, Precision::fp32) &&
+          find_strategy(name, Target::emulated, Precision::fp32)) {
+        both.push_back(name);
+      }
+    }
+    return both;
+  }();
+  return names;
+}
+
+/// Emulated equals cuda, and both the reference within the bound.
+template <class T>
+void check_bit_for_bit(const std::vector<ConvCase>& cases) {
+  constexpr Precision precision = precision_of<T>();
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  int compared = 0;
+  int64_t values = 0;
+  for (const ConvCase& c : cases) {
+    const auto in = random_values<T>(static_cast<std::size_t>(c.shape.input_size()), 7);
+    const ConvWeights weights = random_weights(c.shape, 11, c.bias);
+    const auto expected = run<T>(*host, *find_strategy("reference", Target::cpu, precision),
+                                 {c.shape, c.activation, Rounding::fused}, weights, in);
+    std::vector<float> bound(expected.size());
+    error_bound(c.shape, weights, precision, in.data(), bound.data());
+    for (const Rounding rounding : {Rounding::fused, Rounding::separate}) {
+      const ConvProblem problem{c.shape, c.activation, rounding};
+      std::vector<T> scalar;
+      for (const std::string& name : kernel_names()) {
+        const RegistryRow& on_device = *find_strategy(name, Target::cuda, precision);
+        const RegistryRow& emulated = *find_strategy(name, Target::emulated, precision);
+        if (on_device.make()->refuses(problem) || emulated.make()->refuses(problem)) continue;
+        const auto a = run<T>(*device, on_device, problem, weights, in);
+        const Comparison d = compare<T>(a, expected, bound);
+        ASSERT_TRUE(d.pass) << on_device.info.id() << ": " << c << ": " << d.worst_a << " for " << d.worst_b;
+        ASSERT_TRUE(same_bits(a, run<T>(*host, emulated, problem, weights, in)))
+            << name << " " << to_string(rounding) << ": " << c;
+        ++compared;
+        values += static_cast<int64_t>(a.size());
+        if (name == "direct" && rounding == Rounding::separate) {
+          scalar = run<T>(*host, *find_strategy("scalar", Target::cpu, precision), problem, weights, in);
+          ASSERT_TRUE(same_bits(a, scalar)) << "scalar: " << c;
+        }
+      }
+    }
+  }
+  fmt::print("{} runs, {} values equal in every bit, {}\n", compared, values, to_string(precision));
+  EXPECT_GT(compared, 400);
+}
+
+/// Pixels of the largest image: CONVSCOPE_TEST_LARGEST, for runs under compute-sanitizer, which are a hundred
+/// times slower.
+int64_t largest() {
+  const char* text = std::getenv("CONVSCOPE_TEST_LARGEST");
+  return text == nullptr ? 1920 * 1080 : std::atoll(text);
+}
+
+TEST(Gpu, EqualsEmulatedBitForBitFp32) { check_bit_for_bit<float>(conv_cases(largest())); }
+TEST(Gpu, EqualsEmulatedBitForBitFp64) { check_bit_for_bit<double>(conv_cases(largest())); }
+
+TEST(Gpu, SumsOfOnes) {  // C11, C19, C20
+  struct Ones {
+    int64_t h, w, k_h, k_w, pad_y, pad_x;
+    int64_t sum;
+  };
+  const Ones table[] = {
+      {1, 1, 3, 3, 1, 1, 1},           {5, 5, 3, 3, 1, 1, 169},           {5, 7, 3, 3, 1, 1, 247},
+      {17, 33, 3, 3, 1, 1, 4753},      {1000, 1000, 3, 3, 1, 1, 8988004}, {1080, 1920, 3, 3, 1, 1, 18644404},
+      {524281, 1, 3, 1, 1, 0, 1572841}};
+  const auto device = make_runtime(Target::cuda);
+  for (const Ones& o : table) {
+    ConvShape s;
+    s.h = o.h, s.w = o.w, s.k_h = o.k_h, s.k_w = o.k_w, s.pad = {o.pad_y, o.pad_x};
+    const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 1.0f);
+    for (const RegistryRow& row : registry()) {
+      if (row.info.target != Target::cuda || row.info.precision != Precision::fp32) continue;
+      if (row.make()->refuses({s, {}, {}})) continue;
+      int64_t sum = 0;
+      for (const float v : run<float>(*device, row, {s, {}, {}}, constant_weights(s, 1), in))
+        sum += static_cast<int64_t>(v);
+      EXPECT_EQ(sum, o.sum) << row.info.id() << " " << describe(s);
+    }
+  }
+}
+
+TEST(Gpu, AfterAnImpossibleAllocationNothingIsLeftOver) {  // C1
+  const auto device = make_runtime(Target::cuda);
+  try {
+    device->allocate(std::size_t{1} << 50);
+    ADD_FAILURE() << "a pebibyte was allocated";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("are free"), std::string::npos) << e.what();
+  }
+  EXPECT_FALSE(cuda_unavailable());
+  ConvShape s;
+  s.h = s.w = 5, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  double sum = 0;
+  const RegistryRow& row = *find_strategy("direct", Target::cuda, Precision::fp32);
+  for (const float v :
+       run<float>(*device, row, {s, {}, {}}, constant_weights(s, 1), std::vector<float>(25, 1)))
+    sum += v;
+  EXPECT_EQ(sum, 169);
+}
+
+TEST(Gpu, StagesEqualEmulated) {
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  std::vector<uint8_t> pixels(410 * 37 * 4);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 131 + i / 7);
+  for (const int channels : {1, 3, 4}) {
+    const PixelLayout layout{PixelType::u8, 410,   37,  channels, channels == 4 ? 3 : channels,
+                             true,          false, true};
+    const std::size_t planes = static_cast<std::size_t>(layout.planes) * 410 * 37,
+                      border = static_cast<std::size_t>(layout.planes) * 415 * 48;
+    std::vector<float> a(planes), b(planes), pad_a(border), pad_b(border);
+    const auto up = device->allocate(layout.bytes()), unpacked = device->allocate(planes * 4),
+               padded = device->allocate(border * 4);
+    device->upload(up->data(), pixels.data(), layout.bytes());
+    device->unpack(layout, 1, up->data(), Precision::fp32, unpacked->data());
+    device->download(a.data(), unpacked->data(), planes * 4);
+    host->unpack(layout, 1, pixels.data(), Precision::fp32, b.data());
+    EXPECT_TRUE(same_bits(a, b));
+    for (const Border kind :
+         {Border::zero, Border::replicate, Border::reflect, Border::reflect_101, Border::wrap}) {
+      const PadAmounts amounts{5, 6, 2, 3, kind};
+      device->pad(amounts, layout.planes, 37, 410, Precision::fp32, unpacked->data(), padded->data());
+      device->download(pad_a.data(), padded->data(), border * 4);
+      host->pad(amounts, layout.planes, 37, 410, Precision::fp32, b.data(), pad_b.data());
+      EXPECT_TRUE(same_bits(pad_a, pad_b)) << to_string(kind);
+    }
+  }
+}
+
+TEST(Gpu, ViewsEqualEmulatedInEveryMetric) {
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  const std::size_t count = 16 * 270 * 480;
+  auto a = random_values<float>(count, 1), b = a, bound = random_values<float>(count, 2);
+  for (std::size_t i = 0; i < count; i += 97) b[i] = std::nextafter(b[i], 2.0f);
+  for (float& v : bound) v = std::fabs(v);
+  a[12345] = std::numeric_limits<float>::quiet_NaN();
+  const auto memory_a = device->allocate(count * 4), memory_b = device->allocate(count * 4),
+             memory_bound = device->allocate(count * 4);
+  device->upload(memory_a->data(), a.data(), count * 4);
+  device->upload(memory_b->data(), b.data(), count * 4);
+  device->upload(memory_bound->data(), bound.data(), count * 4);
+  for (const double step : {0.07, 0.5, 1.0, 1.51, 6.0}) {
+    ViewLayout v;
+    v.view_w = 641, v.view_h = 367, v.columns = 4, v.cells = 16, v.cell_w = 157, v.cell_h = 89,
+    v.pitch_x = 160, v.pitch_y = 91;
+    v.origin_x = 2, v.origin_y = 1, v.plane_w = 480, v.plane_h = 270, v.region_x = 3.3, v.region_y = -2.1,
+    v.step = step;
+    std::vector<float> on_device(641 * 367), emulated(641 * 367);
+    const auto view = device->allocate(on_device.size() * 4);
+    for (const Metric m : {Metric::value, Metric::signed_difference, Metric::absolute, Metric::relative,
+                           Metric::ulp, Metric::bound_fraction}) {
+      device->view(v, {memory_a->data(), memory_b->data(), static_cast<float*>(memory_bound->data())},
+                   Precision::fp32, m, static_cast<float*>(view->data()));
+      device->download(on_device.data(), view->data(), on_device.size() * 4);
+      host->view(v, {a.data(), b.data(), bound.data()}, Precision::fp32, m, emulated.data());
+      EXPECT_TRUE(same_bits(on_device, emulated)) << static_cast<int>(m) << " at " << step;
+    }
+  }
+}
+
+TEST(Gpu, ActivationsOnExtremes) {  // C9, C10
+  ConvShape s;
+  s.w = 6;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto device = make_runtime(Target::cuda);
+  for (const RegistryRow& row : registry()) {
+    if (row.info.target != Target::cuda || row.info.precision != Precision::fp32) continue;
+    const auto apply = [&](Activation a, const std::vector<float>& in) {
+      return run<float>(*device, row, {s, a, Rounding::fused}, constant_weights(s, 1), in);
+    };
+    EXPECT_TRUE(same_bits(apply(Activation::relu, {nan, -1, 0, 2, -1e30f, 1e30f}), {nan, 0, 0, 2, 0, 1e30f}))
+        << row.info.id();
+    EXPECT_TRUE(same_bits(apply(Activation::tanh, {44, 45, 89, 100, -100, 2295}), {1, 1, 1, 1, -1, 1}))
+        << row.info.id();
+    EXPECT_TRUE(same_bits(apply(Activation::sigmoid, {0, 100, 2295, 0, 100, 0}), {0.5f, 1, 1, 0.5f, 1, 0.5f}))
+        << row.info.id();
+  }
+}
+
+TEST(Gpu, OneNanReachesExactlyItsNeighbours) {  // C8
+  ConvShape s;
+  s.h = s.w = 32, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  std::vector<float> in(32 * 32, 1.0f);
+  in[10 * 32 + 10] = std::numeric_limits<float>::quiet_NaN();
+  const auto device = make_runtime(Target::cuda);
+  for (const std::string& name : kernel_names()) {
+    const auto out = run<float>(*device, *find_strategy(name, Target::cuda, Precision::fp32), {s, {}, {}},
+                                constant_weights(s, 1), in);
+    EXPECT_EQ(std::count_if(out.begin(), out.end(), [](float v) { return std::isnan(v); }), 9) << name;
+  }
+}
+
+TEST(Gpu, LargeKernelsRunOrAreRefused) {  // C22
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  struct Large {
+    int64_t c_in, c_out, k, dilation;
+  };
+  for (const Large l :
+       {Large{1, 1, 31, 1}, {3, 16, 31, 1}, {3, 64, 7, 1}, {3, 64, 11, 1}, {2, 5, 9, 5}, {1, 1, 31, 12}}) {
+    ConvShape s;
+    s.c_in = l.c_in, s.c_out = l.c_out, s.h = 40, s.w = 45, s.k_h = s.k_w = l.k;
+    s.dilation = {l.dilation, l.dilation}, s.pad = {l.dilation * (l.k / 2), l.dilation * (l.k / 2)};
+    const auto in = random_values<float>(static_cast<std::size_t>(s.input_size()), 1);
+    const ConvWeights weights = random_weights(s, 2, true);
+    const ConvProblem problem{s, Activation::none, Rounding::fused};
+    for (const std::string& name : kernel_names()) {
+      const RegistryRow& row = *find_strategy(name, Target::cuda, Precision::fp32);
+      if (row.make()->refuses(problem)) {
+        EXPECT_EQ(l.dilation, 12) << name;
+        continue;
+      }
+      EXPECT_TRUE(same_bits(
+          run<float>(*device, row, problem, weights, in),
+          run<float>(*host, *find_strategy(name, Target::emulated, Precision::fp32), problem, weights, in)))
+          << name << " " << describe(s);
+    }
+  }
+}
+
+TEST(Gpu, StageTimesComeWithoutWaiting) {
+  const auto device = make_runtime(Target::cuda);
+  Chain chain(*device);
+  Operation op;
+  op.pixels = {PixelType::u8, 1920, 1080, 3, 3, true, false, true};
+  ConvShape& s = op.problem.shape;
+  s.c_in = 3, s.h = 1080, s.w = 1920, s.c_out = 16, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  op.weights = random_weights(s, 3, true);
+  chain.set(*find_strategy("tiled", Target::cuda, Precision::fp32), op);
+  const std::vector<uint8_t> pixels(op.pixels.bytes(), 100);
+  std::vector<FrameTimes> frames;
+  for (uint64_t frame = 1; frame <= 50; ++frame) {  // more than the ring holds
+    chain.run(frame, pixels.data());
+    for (FrameTimes& f : device->stages().collect()) frames.push_back(std::move(f));
+  }
+  device->synchronise();
+  for (FrameTimes& f : device->stages().collect()) frames.push_back(std::move(f));
+  ASSERT_GE(frames.size(), 8u);
+  for (const FrameTimes& f : frames) {
+    ASSERT_EQ(f.stages.size(), 3u);
+    EXPECT_EQ(f.stages[0].name, "upload");
+    EXPECT_EQ(f.stages[1].name, "unpack");
+    EXPECT_EQ(f.stages[2].name, "tiled");
+    for (const StageTime& t : f.stages) EXPECT_GT(t.ms, 0.001);
+    EXPECT_LT(f.total_ms(), 50);
+  }
+}
+
+}  // namespace
+}  // namespace convscope
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (const auto why = convscope::cuda_unavailable()) {
+    fmt::print("skipped: {}\n", *why);
+    return 77;
+  }
+  return RUN_ALL_TESTS();
+}
