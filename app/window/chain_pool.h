@@ -14,7 +14,7 @@ class ChainPool {
  public:
   ChainPool();
 
-  /// Computes one frame and returns its maps, without ranges. Throws Error. `times` receives the stages' times.
+  /// Computes one frame and returns its maps. Throws Error. `times` receives the stages' times.
   std::shared_ptr<HostMaps> run(uint64_t number, const FramePtr&, std::shared_ptr<const PreparedOperation>,
                                 const RegistryRow&, std::vector<FrameTimes>* times);
   /// Runs again up to `runs` times in a chain of its own, until stop() says so; the first of them, which may touch its

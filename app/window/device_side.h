@@ -30,7 +30,7 @@ class DeviceSide {
   /// Enqueues the slot's last frame again.
   void run_again(Slot);
 
-  /// Asks for the slot's newest maps in host memory; poll() hands them over, without ranges. Throws Error.
+  /// Asks for the slot's newest maps in host memory; poll() hands them over. Throws Error.
   void read_back(Slot, bool with_input);
   /// Maps whose way to the host has ended, one at a time; never waits.
   std::shared_ptr<HostMaps> poll(Slot*);

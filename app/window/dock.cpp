@@ -19,7 +19,7 @@ Sizes sizes_of(const Ui& ui, ImVec2 all) {
   const float s = ui.scale;
   Sizes z{};
   z.handle = 5 * s;
-  z.left = std::clamp(ui.left * all.x, std::min(262 * s, all.x * 0.4F), std::max(262 * s, all.x * 0.45F));
+  z.left = std::clamp(ui.left * all.x, std::min(288 * s, all.x * 0.4F), std::max(288 * s, all.x * 0.45F));
   z.right = std::clamp(ui.right * all.x, std::min(214 * s, all.x * 0.35F), std::max(214 * s, all.x * 0.4F));
   z.bottom = std::clamp(ui.bottom * all.y, std::min(110 * s, all.y * 0.4F), std::max(110 * s, all.y * 0.6F));
   return z;
@@ -73,27 +73,34 @@ void right_area(Program& p, ImVec2 size) {
   difference_panel(p.settings, p.results, p.ui);
 }
 
-void middle_areas(Program& p, const Sizes& z, ImVec2 size, ImVec2 all) {
+/// Areas and the bars between them, each where it belongs; `at` and `all` are the rectangle they fill.
+void areas(Program& p, ImVec2 at, ImVec2 all) {
   Ui& ui = p.ui;
-  ImGui::BeginGroup();
-  const float upper = size.y - z.bottom - z.handle;
-  const float view = size.x - z.right - z.handle;
+  const Sizes z = sizes_of(ui, all);
+  const float middle_x = at.x + z.left + z.handle, middle = all.x - z.left - z.handle;
+  const float view = middle - z.right - z.handle, upper = all.y - z.bottom - z.handle;
+  ImGui::SetCursorPos(at);
+  left_area(p, {z.left, all.y});
+  ImGui::SetCursorPos({at.x + z.left, at.y});
+  ui.left += splitter("##left", true, {z.handle, all.y}) / all.x;
+  ImGui::SetCursorPos({middle_x, at.y});
   {
-    constexpr ImGuiWindowFlags kNoKeys = ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar |
-                                         ImGuiWindowFlags_NoScrollWithMouse;
+    constexpr ImGuiWindowFlags kNoKeys =
+        ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
     const Area area(ui, "view", kViewArea, {view, upper}, kNoKeys);
     views_panel(p.settings, p.results, ui);
   }
-  ImGui::SameLine(0, 0);
+  ImGui::SetCursorPos({middle_x + view, at.y});
   ui.right -= splitter("##right", true, {z.handle, upper}) / all.x;
-  ImGui::SameLine(0, 0);
+  ImGui::SetCursorPos({middle_x + view + z.handle, at.y});
   right_area(p, {z.right, upper});
-  ui.bottom -= splitter("##bottom", false, {size.x, z.handle}) / all.y;
+  ImGui::SetCursorPos({middle_x, at.y + upper});
+  ui.bottom -= splitter("##bottom", false, {middle, z.handle}) / all.y;
+  ImGui::SetCursorPos({middle_x, at.y + upper + z.handle});
   {
-    const Area area(ui, "bottom", kBottomArea, {size.x, z.bottom});
+    const Area area(ui, "bottom", kBottomArea, {middle, z.bottom});
     timings_panel(p.settings, p.results, ui);
   }
-  ImGui::EndGroup();
 }
 
 /// The ratios stay where the areas can be, so that dragging back answers at once.
@@ -118,17 +125,13 @@ void draw_interface(Program& p) {
   ImGui::Begin("ConvScope", nullptr, kFlags);
   ImGui::PopStyleVar(2);
   menu_panel(p.settings, p.results, ui);
-  const float status = ImGui::GetFrameHeight() + 2 * ui.scale;
-  ImVec2 all = ImGui::GetContentRegionAvail();
-  all.y -= status;
-  const Sizes z = sizes_of(ui, all);
-  left_area(p, {z.left, all.y});
-  ImGui::SameLine(0, 0);
-  ui.left += splitter("##left", true, {z.handle, all.y}) / all.x;
-  ImGui::SameLine(0, 0);
-  middle_areas(p, z, {all.x - z.left - z.handle, all.y}, all);
+  const float status = ImGui::GetFrameHeight() + 4 * ui.scale;
+  const ImVec2 at = ImGui::GetCursorPos();
+  areas(p, at, {viewport.Size.x, viewport.Size.y - at.y - status});
   clamp_ratios(ui);
-  ImGui::SetCursorPos({ImGui::GetStyle().WindowPadding.x, viewport.Size.y - status});
+  ImGui::GetWindowDrawList()->AddRectFilled({0, viewport.Size.y - status}, viewport.Size,
+                                            ImGui::GetColorU32(ImGuiCol_MenuBarBg));
+  ImGui::SetCursorPos({ImGui::GetStyle().WindowPadding.x, viewport.Size.y - status + 2 * ui.scale});
   status_bar(p.settings, p.results, ui);
   ImGui::End();
   help_window(p.results, ui);

@@ -49,31 +49,24 @@ void read_pixel(Program& p) {
   pixel.bound = (*d->bound)[static_cast<std::size_t>((pixel.plane * s.out_h() + pixel.y) * s.out_w() + pixel.x)];
 }
 
-/// Brings the planes that the tab shows to the view buffer and colours them.
+/// Brings the planes that the tab shows to the view buffer, and what is there through the colours.
 void draw_views(Program& p) {
   const bool difference = p.settings.tab == ViewTab::difference;
   const std::optional<ViewedPlanes> planes =
       difference ? p.pipeline.difference_planes(p.results) : p.pipeline.value_planes(p.results);
   const ViewLayout layout = make_layout(p.ui.request, p.settings);
   const Metric metric = difference ? p.settings.metric : Metric::value;
-  const bool ranged = difference || !p.settings.auto_range || (p.results.shown && p.results.shown->host);
-  p.ui.picture_current = false;
-  if (planes && layout.cells > 0) {
-    p.view_stage.update(*planes, layout, metric, p.settings.interop, p.results.timings);
-    const auto& drawn = p.view_stage.drawn();
-    p.ui.picture_current = drawn && drawn->serial == planes->serial && drawn->metric == metric &&
-                           same_view(drawn->layout, layout) && ranged;
-  }
+  if (planes) p.view_stage.update(*planes, layout, metric, p.settings.interop, p.results.timings);
   const auto& drawn = p.view_stage.drawn();
-  if (!drawn) return;
-  const bool shows_difference = drawn->metric != Metric::value;
-  // a first picture waits for its range; later ones take the range before, for the moment until theirs is known
-  if (!ranged && p.heat_map.texture() == 0) return;
-  p.range = view_range(p.settings, p.results, shows_difference, p.ui.request.single, p.range);
-  p.results.range = p.range;
-  p.heat_map.draw(p.view_stage.buffer(), p.range, view_color_map(p.settings, shows_difference));
+  p.ui.picture_current = planes && drawn && p.view_stage.range() && drawn->serial == planes->serial &&
+                         drawn->metric == metric && same_view(drawn->layout, layout);
+  // the first picture waits for its range; later ones take the one before until theirs is known
+  if (!drawn || (!p.view_stage.range() && p.heat_map.texture() == 0)) return;
+  p.visible = p.view_stage.range().value_or(p.visible);
   p.ui.drawn = drawn->layout;
-  p.ui.drawn_difference = shows_difference;
+  p.ui.drawn_difference = drawn->metric != Metric::value;
+  p.results.range = view_range(p.settings, p.results, p.ui.drawn_difference, p.visible);
+  p.heat_map.draw(p.view_stage.buffer(), p.results.range, view_color_map(p.settings, p.ui.drawn_difference));
   p.ui.view_texture = texture_id(p.heat_map.texture());
 }
 
@@ -95,7 +88,7 @@ void interop_state(Program& p) {
   const bool device = p.results.shown && p.results.shown->info.target == Target::cuda;
   p.results.interop = device && p.view_stage.buffer().shared();
   p.results.interop_reason = p.view_stage.reason(p.settings.interop);
-  if (p.results.interop_reason.empty() && !device) p.results.interop_reason = "maps are in host memory";
+  if (p.results.interop_reason.empty() && !device) p.results.interop_reason = "host memory";
 }
 
 void begin_interface(Program& p) {
@@ -141,6 +134,7 @@ void frame(Program& p) {
     p.take_screenshot = false;
   }
   ++p.frames;
+  p.settled_frames = settled(p) ? p.settled_frames + 1 : 0;
 }
 
 bool polling(const Program& p) { return p.pipeline.polling() || p.view_stage.polling(); }

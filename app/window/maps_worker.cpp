@@ -8,39 +8,25 @@
 namespace convscope {
 namespace {
 
+constexpr double kWarmBudgetMs = 1500;
+constexpr int kMostWarmRuns = 10;
+
 void measure(ChainPool& pool, const MapsRequest& request, int runs, MapsWorker::Sink& sink) {
-  if (runs < 1 || sink.superseded()) return;
   MapsDelivery warm{request.number, nullptr, {}, true, {}};
   warm.times =
       pool.measure(runs, request.frame, request.prepared, *request.row, [&] { return sink.superseded(); });
   sink.deliver(std::move(warm));
 }
 
-void add_ranges(HostMaps& maps) {
-  const ConvShape& s = maps.prepared->operation.problem.shape;
-  maps.ranges = plane_ranges(maps.values, maps.info.precision, s.n * s.c_out, s.out_h() * s.out_w());
-}
-
-void serve(std::unique_ptr<ChainPool>& pool, MapsRequest& request, MapsWorker::Sink& sink) {
+void serve(std::unique_ptr<ChainPool>& pool, const MapsRequest& request, MapsWorker::Sink& sink) {
   MapsDelivery delivery{request.number, nullptr, {}, false, {}};
-  if (request.read_back) {
-    add_ranges(*request.read_back);
-    delivery.maps = std::move(request.read_back);
-    sink.deliver(std::move(delivery));
-    return;
-  }
   if (!pool) pool = std::make_unique<ChainPool>();
   if (request.measure > 0) {
     measure(*pool, request, request.measure, sink);
     return;
   }
-  const std::shared_ptr<HostMaps> maps =
-      pool->run(request.number, request.frame, request.prepared, *request.row, &delivery.times);
-  add_ranges(*maps);
-  const double first_ms = delivery.times.empty() ? 0 : delivery.times.back().total_ms();
-  delivery.maps = maps;
+  delivery.maps = pool->run(request.number, request.frame, request.prepared, *request.row, &delivery.times);
   sink.deliver(std::move(delivery));
-  measure(*pool, request, warm_runs(first_ms), sink);
 }
 
 }  // namespace
@@ -48,7 +34,7 @@ void serve(std::unique_ptr<ChainPool>& pool, MapsRequest& request, MapsWorker::S
 int warm_runs(double first_ms) {
   if (first_ms <= 0) return 0;
   // one more run than counted is made, see ChainPool::measure
-  return std::clamp(static_cast<int>(250.0 / first_ms) - 1, 0, 10);
+  return std::clamp(static_cast<int>(kWarmBudgetMs / first_ms) - 1, 0, kMostWarmRuns);
 }
 
 std::unique_ptr<MapsWorker> make_maps_worker(std::function<void()> wake) {

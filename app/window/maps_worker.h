@@ -10,14 +10,13 @@
 
 namespace convscope {
 
-/// Computes side A on the host (targets emulated and cpu), or the ranges of maps read back from the device.
+/// Computes side A on the host (targets emulated and cpu).
 struct MapsRequest {
   uint64_t number = 0;
   FramePtr frame;
   std::shared_ptr<const PreparedOperation> prepared;
   const RegistryRow* row = nullptr;
-  std::shared_ptr<HostMaps> read_back;  // then only its ranges are made
-  int measure = 0;                      // only so many warm runs, no new maps
+  int measure = 0;  // only so many warm runs, no new maps
 };
 struct MapsDelivery {
   uint64_t number = 0;
@@ -30,7 +29,7 @@ using MapsWorker = NewestWorker<MapsRequest, MapsDelivery>;
 
 std::unique_ptr<MapsWorker> make_maps_worker(std::function<void()> wake);
 
-/// Warm runs that follow a first run of `first_ms` without being asked for: as many as fit into a quarter of a second.
+/// Warm runs that are made without being asked for after a first run of `first_ms`: few enough to be over soon.
 int warm_runs(double first_ms);
 
 }  // namespace convscope

@@ -95,6 +95,7 @@ void Pipeline::collect_maps(Settings& settings, Results& results) {
     if (d.maps) show(results, d.maps);
     requested_.erase(requested_.begin(), requested_.lower_bound(d.number));
     const bool comparable = d.number >= first_number_;
+    if (d.maps && d.number == first_number_ && !d.times.empty()) first_ms_ = d.times.back().total_ms();
     if (comparable) {
       for (const FrameTimes& t : d.times) add_times(results, t, d.number == first_number_ && !d.warm);
     }
@@ -111,10 +112,7 @@ void Pipeline::collect_device(Settings& settings, Results& results) {
       if (slot == DeviceSide::b) {
         difference_.receive(results, std::move(maps), *device_);
       } else if (maps->number == number_) {
-        MapsRequest ranges;
-        ranges.number = maps->number;
-        ranges.read_back = std::move(maps);
-        maps_worker_->submit(std::move(ranges));
+        show(results, std::move(maps));
       }
     }
     for (const DeviceSide::Times& t : device_->collect_times()) {
@@ -160,7 +158,12 @@ void Pipeline::update(Settings& settings, Results& results, bool want_difference
       refuse(settings, results, e.what());
     }
   }
-  if (want_difference && results.shown && results.shown->number == number_) request_difference(settings, results);
+  if (!results.shown || results.shown->number != number_) return;
+  if (want_difference) request_difference(settings, results);
+  // times mean something only while nothing else computes
+  if (first_ms_ > 0 && !results.comparing && results.shown->host) {
+    measure_host(results, warm_runs(std::exchange(first_ms_, 0)));
+  }
 }
 
 void Pipeline::refuse(Settings& settings, Results& results, const std::string& text) {
@@ -194,11 +197,13 @@ void Pipeline::start(Plan plan, Settings& settings, Results& results) {
   if (switched) {
     first_number_ = number_;
     results.timings.clear();
+    first_ms_ = 0;
   }
   const ConvWeights& weights = plan_.prepared->operation.weights;
   results.weights = settings.convolution ? flipped(weights) : weights;
   refresh_rows(results);
   warm_left_ = 0;
+  results.measuring = false;
   if (plan_.row->info.target == Target::cuda) {
     run_on_device(settings, results);
     return;
@@ -275,17 +280,23 @@ void Pipeline::request_difference(Settings& settings, Results& results) {
 
 void Pipeline::measure(Results& results) {
   if (!results.shown || results.shown->number != number_) return;
-  results.measuring = true;
   if (plan_.row->info.target == Target::cuda) {
     warm_left_ = kMeasuredRuns;
+    results.measuring = true;
     return;
   }
+  measure_host(results, kMeasuredRuns);
+}
+
+void Pipeline::measure_host(Results& results, int runs) {
+  if (runs < 1) return;
+  results.measuring = true;
   MapsRequest request;
   request.number = number_;
   request.frame = asked_frame_;
   request.prepared = plan_.prepared;
   request.row = plan_.row;
-  request.measure = kMeasuredRuns;
+  request.measure = runs;
   maps_worker_->submit(std::move(request));
 }
 

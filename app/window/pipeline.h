@@ -50,6 +50,7 @@ class Pipeline {
   Plan make_plan(const Settings&) const;
   void start(Plan, Settings&, Results&);
   void run_on_device(Settings&, Results&);
+  void measure_host(Results&, int runs);
   void show(Results&, HostMapsPtr);
   void collect_maps(Settings&, Results&);
   void collect_device(Settings&, Results&);
@@ -72,6 +73,7 @@ class Pipeline {
   Plan plan_;                       // of the newest request
   uint64_t number_ = 0;             // of the newest request
   uint64_t first_number_ = 0;       // the request that last switched strategy or problem
+  double first_ms_ = 0;             // of that run on the host, until its warm runs are made
   int warm_left_ = 0;               // runs on the device still to be made for their times
   // Last: their threads end before anything they deliver into.
   std::unique_ptr<MapsWorker> maps_worker_;

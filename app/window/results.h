@@ -16,7 +16,7 @@
 
 namespace convscope {
 
-/// Maps of one computation in host memory, for the read-out, ranges and compare(). Immutable; `keep` owns the values.
+/// Maps of one computation in host memory, for the read-out, export and compare(). Immutable; `keep` owns the values.
 struct HostMaps {
   uint64_t number = 0;  // of the computation; see Shown
   FramePtr frame;
@@ -25,17 +25,10 @@ struct HostMaps {
   const void* values = nullptr;  // n x c_out x out_h x out_w of info.precision
   const void* input = nullptr;   // n x c_in x h x w, or null where it was not brought to the host
   std::shared_ptr<const void> keep;
-  std::vector<Range> ranges;  // finite range of each of the n * c_out maps
 
   double value(int64_t plane, int64_t y, int64_t x) const;
-  /// Of all maps together.
-  Range range() const;
 };
 using HostMapsPtr = std::shared_ptr<const HostMaps>;
-
-/// Finite range of each plane, in parallel.
-std::vector<Range> plane_ranges(const void* values, Precision, int64_t planes, int64_t plane_size);
-Range united(const std::vector<Range>&);
 
 /// The computation on screen. Numbers rise with every request; a newer number is a newer setting or frame.
 struct Shown {

@@ -28,7 +28,7 @@ Json window_json(const Program& p) {
   glfwGetWindowSize(p.window, &w, &h);
   glfwGetFramebufferSize(p.window, &fw, &fh);
   return {{"size", {w, h}}, {"framebuffer", {fw, fh}}, {"scale", p.ui.scale}, {"frames", p.frames},
-          {"renderer", p.results.gl_renderer}};
+          {"renderer", p.results.gl_renderer}, {"first_picture_ms", number(p.first_picture_ms)}};
 }
 
 Json view_json(const Program& p) {
@@ -49,7 +49,7 @@ Json view_json(const Program& p) {
           {"cells", std::move(cells)},
           {"region", {l.region_x, l.region_y, l.step}},
           {"first_map", l.first_plane},
-          {"range", {number(p.range.low), number(p.range.high)}},
+          {"range", {number(p.results.range.low), number(p.results.range.high)}},
           {"current", p.ui.picture_current},
           {"hash", "fnv1a64:" + hash_of(pixels)}};
 }

@@ -49,13 +49,13 @@ struct Ui {
   float scale = 1;  // content scale of the monitor
   Fonts fonts;
   // areas: parts of the window
-  float left = 0.25F, right = 0.21F, bottom = 0.27F;
+  float left = 0.25F, right = 0.21F, bottom = 0.25F;
   int focus_area = -1;  // to be focused with this frame: 0 view, 1 left, 2 right, 3 bottom
   int area = 0;         // that F6 went to last
 
   // the view: what is asked for, what is on screen, and the pointer in view pixels
   ViewRequest request;
-  ViewLayout drawn;
+  ViewLayout drawn{.cells = 0};
   bool drawn_difference = false;  // the picture is of the difference tab
   bool picture_current = false;   // the picture on screen is of the newest results
   std::optional<ImVec2> pointer;

@@ -29,22 +29,16 @@ ColorMap view_color_map(const Settings& s, bool difference) {
   return s.color_map;
 }
 
-Range view_range(const Settings& s, const Results& results, bool difference, bool single, Range before) {
+Range view_range(const Settings& s, const Results& results, bool difference, Range visible) {
   if (difference) {
-    if (!results.difference) return before;
-    const Range r = difference_range(results.difference->comparison, s.metric);
-    return std::isfinite(r.high) ? r : Range{0, 1};
+    const Range r = results.difference ? difference_range(results.difference->comparison, s.metric) : visible;
+    return std::isfinite(r.high) ? r : visible;
   }
   if (!s.auto_range) return {s.range_low, s.range_high};
-  if (!results.shown || !results.shown->host) return before;
-  const HostMaps& maps = *results.shown->host;
-  const auto map = static_cast<std::size_t>(
-      std::clamp<int64_t>(s.map, 0, static_cast<int64_t>(maps.ranges.size()) - 1));
-  const Range r = single ? maps.ranges[map] : maps.range();
-  return s.color_map == ColorMap::diverging ? symmetric(r) : r;
+  return s.color_map == ColorMap::diverging ? symmetric(visible) : visible;
 }
 
-std::string range_unit(const Settings& s, bool difference, bool single) {
+std::string range_unit(const Settings& s, bool difference) {
   if (difference) {
     switch (s.metric) {
       case Metric::absolute: return "|A-B|, all maps";
@@ -54,8 +48,7 @@ std::string range_unit(const Settings& s, bool difference, bool single) {
       default: return "A-B, all maps";
     }
   }
-  if (!s.auto_range) return "value, fixed";
-  return single ? "value, this map" : "value, all maps";
+  return s.auto_range ? "value, in sight" : "value, fixed";
 }
 
 const char* metric_name(Metric m) {

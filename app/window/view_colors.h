@@ -10,11 +10,11 @@ namespace convscope {
 
 /// The colour map of what is shown: the chosen one, but signed differences are always diverging.
 ColorMap view_color_map(const Settings&, bool difference);
-/// The range of the colours: of all maps or of the one shown, at full resolution; of differences from compare().
-/// `before` where it is not known yet. Diverging maps are symmetric about zero.
-Range view_range(const Settings&, const Results&, bool difference, bool single, Range before);
+/// The range of the colours: of the view pixels in sight (`visible`), or as set; of differences the largest that
+/// compare() found at full resolution. Diverging maps are symmetric about zero.
+Range view_range(const Settings&, const Results&, bool difference, Range visible);
 /// What the range is of, with its unit.
-std::string range_unit(const Settings&, bool difference, bool single);
+std::string range_unit(const Settings&, bool difference);
 
 const char* metric_name(Metric);
 const char* color_map_name(ColorMap);

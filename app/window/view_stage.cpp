@@ -1,7 +1,10 @@
 #include "app/window/view_stage.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <cmath>
+
+#include "kernels/parallel.h"
 
 namespace convscope {
 namespace {
@@ -15,6 +18,28 @@ class HostClock {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+/// Finite range of the pixels, in parallel; pixels that show no plane are NaN and do not count.
+Range parallel_range(std::span<const float> pixels) {
+  constexpr std::size_t kPart = 1 << 16;
+  const std::size_t parts = (pixels.size() + kPart - 1) / kPart;
+  std::vector<std::optional<Range>> ranges(parts);
+  parallel_for(static_cast<int64_t>(parts), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) * kPart;
+      const std::span<const float> part = pixels.subspan(at, std::min(kPart, pixels.size() - at));
+      // finite_range() says {0, 0} of a part without finite values, which must not widen the whole
+      if (std::any_of(part.begin(), part.end(), [](float v) { return std::isfinite(v); })) {
+        ranges[static_cast<std::size_t>(i)] = finite_range(part);
+      }
+    }
+  });
+  std::optional<Range> all;
+  for (const std::optional<Range>& r : ranges) {
+    if (r) all = all ? Range{std::min(all->low, r->low), std::max(all->high, r->high)} : *r;
+  }
+  return all.value_or(Range{});
+}
 
 bool same(const ViewStage::Drawn& a, const ViewStage::Drawn& b) {
   return a.serial == b.serial && a.metric == b.metric && same_view(a.layout, b.layout);
@@ -40,11 +65,11 @@ void ViewStage::update(const ViewedPlanes& planes, const ViewLayout& layout, Met
   if (layout.cells == 0) return;
   if (!probed_) probed_ = interop_unavailable();
   const bool resized = buffer_.width() != layout.view_w || buffer_.height() != layout.view_h;
-  if (resized) pending_.reset();
+  if (resized) pending_.reset(), drawn_.reset(), range_.reset();
   const bool was_shared = buffer_.shared();
   buffer_.resize(layout.view_w, layout.view_h, share && !*probed_);
   if (!planes.runtime->on_device()) pending_.reset();  // of a target that was left
-  if (pending_) deliver(*planes.runtime, timings);
+  if (polling() && planes.runtime->on_device()) deliver(*planes.runtime, timings);
   const Drawn now{layout, metric, planes.serial};
   const bool drawn_so = drawn_ && same(*drawn_, now) && !resized && was_shared == buffer_.shared();
   if (drawn_so || (pending_ && same(*pending_, now))) return;
@@ -69,49 +94,61 @@ void ViewStage::through_host(const ViewedPlanes& planes, const Drawn& now, Timin
   buffer_.write(pixels_);
   timings.add("copy to GL", clock.ms());
   drawn_ = now;
+  range_ = parallel_range(pixels_);
+}
+
+void ViewStage::reserve(Runtime& runtime, std::size_t bytes, bool staging) {
+  if (!pinned_ || pinned_->bytes() < bytes) pinned_ = runtime.allocate_host(bytes);
+  if (staging && (!staging_ || staging_->bytes() < bytes)) staging_ = runtime.allocate(bytes);
 }
 
 void ViewStage::through_device(const ViewedPlanes& planes, const Drawn& now, TimingTable& timings) {
   const ViewLayout& l = now.layout;
   Runtime& runtime = *planes.runtime;
-  Stages& stages = runtime.stages();
-  if (buffer_.shared()) {
-    const HostClock map_clock;
-    float* const mapped = buffer_.map();
-    const double map_ms = map_clock.ms();
-    stages.begin_frame(0);
-    runtime.view(l, planes.planes, planes.precision, now.metric, mapped);
-    stages.end_frame();
-    const HostClock unmap_clock;
-    buffer_.unmap();
-    timings.add("interop (host)", map_ms + unmap_clock.ms());
-    drawn_ = now;
-    return;
-  }
+  const bool shared = buffer_.shared();
+  // pinned_ may still be written by the copy before; asked again with the next frame
+  if (polling() && !runtime.idle()) return;
   const std::size_t bytes = static_cast<std::size_t>(l.view_w) * static_cast<std::size_t>(l.view_h) * sizeof(float);
-  if (pending_ && !runtime.idle()) return;  // the last copy first; asked again with the next frame
-  if (!staging_ || staging_->bytes() < bytes) {
-    staging_ = runtime.allocate(bytes);
-    pinned_ = runtime.allocate_host(bytes);
-  }
+  reserve(runtime, bytes, !shared);
+  HostClock clock;
+  auto* const target = shared ? buffer_.map() : static_cast<float*>(staging_->data());
+  double interop_ms = clock.ms();
+  Stages& stages = runtime.stages();
   stages.begin_frame(0);
-  runtime.view(l, planes.planes, planes.precision, now.metric, static_cast<float*>(staging_->data()));
+  runtime.view(l, planes.planes, planes.precision, now.metric, target);
   {
+    // without interop this is the picture; with it, what the automatic range is made of
     const StageTimer timer(stages, "view download");
-    runtime.download_async(pinned_->data(), staging_->data(), bytes);
+    runtime.download_async(pinned_->data(), target, bytes);
   }
   stages.end_frame();
-  pending_ = now;
+  if (!shared) {
+    pending_ = now;
+    return;
+  }
+  clock = HostClock();
+  buffer_.unmap();
+  interop_ms += clock.ms();
+  timings.add("interop (host)", interop_ms);
+  drawn_ = now;
+  range_.reset();
+}
+
+std::span<const float> ViewStage::copied() const {
+  return {static_cast<const float*>(pinned_->data()),
+          static_cast<std::size_t>(buffer_.width()) * static_cast<std::size_t>(buffer_.height())};
 }
 
 void ViewStage::deliver(Runtime& runtime, TimingTable& timings) {
   if (!runtime.idle()) return;
-  const HostClock clock;
-  const auto* pixels = static_cast<const float*>(pinned_->data());
-  buffer_.write({pixels, static_cast<std::size_t>(buffer_.width()) * static_cast<std::size_t>(buffer_.height())});
-  timings.add("copy to GL", clock.ms());
-  drawn_ = pending_;
-  pending_.reset();
+  if (pending_) {
+    const HostClock clock;
+    buffer_.write(copied());
+    timings.add("copy to GL", clock.ms());
+    drawn_ = pending_;
+    pending_.reset();
+  }
+  range_ = parallel_range(copied());
 }
 
 }  // namespace convscope

@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "app/display.h"
 #include "app/window/difference_side.h"
 #include "app/window/layout.h"
 #include "app/window/timing_table.h"
@@ -26,22 +28,27 @@ class ViewStage {
     uint64_t serial = 0;
   };
   const std::optional<Drawn>& drawn() const { return drawn_; }
+  /// Finite range of the view pixels that drawn() is about; nullopt until it is known.
+  const std::optional<Range>& range() const { return range_; }
   /// A copy from the device is on its way.
-  bool polling() const { return pending_.has_value(); }
+  bool polling() const { return pending_.has_value() || (drawn_ && !range_); }
   /// Why interop is not used, or empty.
   std::string reason(bool share) const;
   /// Lets go of everything that lies in the device's memory.
-  void forget_device() { staging_.reset(), pinned_.reset(), pending_.reset(), drawn_.reset(); }
+  void forget_device() { staging_.reset(), pinned_.reset(), pending_.reset(), drawn_.reset(), range_.reset(); }
 
  private:
   void through_host(const ViewedPlanes&, const Drawn&, TimingTable&);
   void through_device(const ViewedPlanes&, const Drawn&, TimingTable&);
   void deliver(Runtime&, TimingTable&);
+  void reserve(Runtime&, std::size_t bytes, bool staging);
+  std::span<const float> copied() const;
 
   ViewBuffer buffer_;
   std::vector<float> pixels_;                  // of host views
-  std::unique_ptr<Buffer> staging_, pinned_;   // of device views without interop
+  std::unique_ptr<Buffer> staging_, pinned_;   // of device views
   std::optional<Drawn> drawn_, pending_;
+  std::optional<Range> range_;
   std::optional<std::optional<std::string>> probed_;  // interop_unavailable(), once asked
 };
 

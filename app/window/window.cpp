@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
 #include "app/files.h"
 #include "app/window/frame.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int kLeastWidth = 1024, kLeastHeight = 640;
 constexpr double kIdleWait = 0.5;      // seconds without an event until the loop looks again
+constexpr double kScriptedWait = 0.05;  // between frames that only wait for results
 constexpr double kPollingWait = 0.001;  // while the device is at work
 
 std::string glfw_words() {
@@ -108,24 +110,31 @@ bool visible(GLFWwindow* window) {
   return width > 0 && height > 0 && !glfwGetWindowAttrib(window, GLFW_ICONIFIED);
 }
 
+/// Draws that nobody triggers: for --screenshot and --frames.
+bool scripted(const Program& p) { return !p.options.screenshot.empty() || p.options.frames > 0; }
+
 /// Waits for something to do; how long depends on what is on its way.
 void wait_for_events(Program& p, std::atomic<bool>& woken) {
-  const bool scripted = !p.options.screenshot.empty() || p.options.frames > 0;
+  const bool more_frames = scripted(p) && p.frames < p.options.frames;
   if (!visible(p.window)) {
     glfwWaitEventsTimeout(kIdleWait);
-  } else if (p.events.redraw > 0 || scripted) {
+  } else if (p.events.redraw > 0 || more_frames) {
     glfwPollEvents();
   } else {
-    glfwWaitEventsTimeout(polling(p) ? kPollingWait : kIdleWait);
+    glfwWaitEventsTimeout(polling(p) ? kPollingWait : scripted(p) ? kScriptedWait : kIdleWait);
   }
   if (woken.exchange(false)) p.events.redraw = std::max(p.events.redraw, 3);
-  if (scripted || polling(p)) p.events.redraw = std::max(p.events.redraw, 1);
+  if (scripted(p) || polling(p)) p.events.redraw = std::max(p.events.redraw, 1);
 }
 
 /// The picture and the state file are due: enough frames, and everything asked for is on screen.
 bool finished(const Program& p) {
-  const bool scripted = !p.options.screenshot.empty() || p.options.frames > 0;
-  return scripted && p.frames >= std::max(p.options.frames, 3) && settled(p);
+  // the interface shows what a frame computed in the frames after it
+  return scripted(p) && p.frames >= p.options.frames && p.settled_frames >= 3;
+}
+
+double ms_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 void run(Program& p, std::atomic<bool>& woken) {
@@ -134,6 +143,7 @@ void run(Program& p, std::atomic<bool>& woken) {
     if (p.events.redraw == 0 || !visible(p.window)) continue;
     --p.events.redraw;
     frame(p);
+    if (!p.first_picture_ms && p.ui.picture_current) p.first_picture_ms = ms_since(p.start);
     const bool last = finished(p);
     if (last && !p.options.screenshot.empty()) save_window_picture(p.window, p.options.screenshot);
     glfwSwapBuffers(p.window);
@@ -152,6 +162,7 @@ float content_scale(GLFWwindow* window, const WindowOptions& options) {
 }  // namespace
 
 int run_window(const WindowOptions& options) {
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   const Glfw glfw;
   const Window window(options);
   Events events;
@@ -167,6 +178,7 @@ int run_window(const WindowOptions& options) {
     glfwPostEmptyEvent();
   };
   Program program{options, window.handle(), events, options.settings, {}, std::move(ui), Pipeline(wake)};
+  program.start = start;
   program.results.gl_renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   program.pipeline.describe_machine(program.results);
   run(program, woken);

@@ -8,10 +8,10 @@ namespace convscope {
 namespace {
 
 void side_b(Settings& settings, const Results& results, const Ui& ui) {
-  control_label(ui, "A");
+  control_label(ui, "A", nullptr, 24);
   const std::string a = results.shown ? results.shown->info.name + ", " + to_string(results.shown->info.target) : "-";
   ImGui::TextUnformatted(fitted_text(a, ImGui::GetContentRegionAvail().x).c_str());
-  control_label(ui, "B", "What the chosen strategy is compared with, on the same frame and input (B)");
+  control_label(ui, "B", "What the chosen strategy is compared with, on the same frame and input (B)", 24);
   std::string current = settings.against;
   if (settings.against_target) current += std::string(", ") + to_string(*settings.against_target);
   ImGui::SetNextItemWidth(-1);

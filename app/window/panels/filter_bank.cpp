@@ -52,14 +52,14 @@ void selectors(const Results& results, Ui& ui) {
   const std::vector<std::string>& labels = results.shown->prepared->labels;
   const auto label = [&](int i) {
     const auto at = static_cast<std::size_t>(i);
-    return fmt::format("{}  {}", i, at < labels.size() ? labels[at] : "");
+    return at < labels.size() ? labels[at] : fmt::format("map {}", i);
   };
   control_label(ui, "Filter");
   const float channel_width = 58 * ui.scale;
   ImGui::SetNextItemWidth(-(channel_width + ImGui::GetStyle().ItemInnerSpacing.x));
   if (ImGui::BeginCombo("##filter", label(ui.filter).c_str())) {
     for (int i = 0; i < w.c_out; ++i) {
-      if (ImGui::Selectable(label(i).c_str(), i == ui.filter)) ui.filter = i;
+      if (ImGui::Selectable(fmt::format("{}##{}", label(i), i).c_str(), i == ui.filter)) ui.filter = i;
     }
     ImGui::EndCombo();
   }

@@ -76,8 +76,8 @@ void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
   if (ImGui::BeginTable("rows", 4, kFlags)) {
     ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, 12 * ui.scale);
     ImGui::TableSetupColumn("strategy", ImGuiTableColumnFlags_WidthStretch);
-    ImGui::TableSetupColumn("target", ImGuiTableColumnFlags_WidthFixed, 62 * ui.scale);
-    ImGui::TableSetupColumn("kernels, ms", ImGuiTableColumnFlags_WidthFixed, 74 * ui.scale);
+    ImGui::TableSetupColumn("target", ImGuiTableColumnFlags_WidthFixed, 58 * ui.scale);
+    ImGui::TableSetupColumn("time, ms", ImGuiTableColumnFlags_WidthFixed, 62 * ui.scale);
     ImGui::TableHeadersRow();
     for (const StrategyRow& r : results.rows) strategy_row(settings, results, ui, r);
     ImGui::EndTable();

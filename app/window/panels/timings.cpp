@@ -81,7 +81,7 @@ void time_table(const char* id, const TimingTable& t, const Ui& ui) {
   if (!ImGui::BeginTable(id, 5, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("stage", ImGuiTableColumnFlags_WidthStretch);
   for (const char* name : {"last", "median", "p95", "first"}) {
-    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, 58 * ui.scale);
+    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, 50 * ui.scale);
   }
   table_header(ui);
   bool total_done = false;

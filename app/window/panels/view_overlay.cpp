@@ -6,6 +6,7 @@
 
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
+#include "app/window/view_colors.h"
 
 namespace convscope {
 namespace {
@@ -17,9 +18,8 @@ std::string map_label(const Results& results, int64_t plane) {
   const std::vector<std::string>& labels = results.shown->prepared->labels;
   const int64_t c_out = results.shown->shape().c_out;
   const auto map = static_cast<std::size_t>(plane % c_out);
-  const std::string name = map < labels.size() ? labels[map] : "";
-  const std::string image = results.shown->shape().n > 1 ? fmt::format("image {} ", plane / c_out) : "";
-  return fmt::format("{}{}  {}", image, plane % c_out, name);
+  const std::string name = map < labels.size() ? labels[map] : fmt::format("map {}", map);
+  return results.shown->shape().n > 1 ? fmt::format("image {}: {}", plane / c_out, name) : name;
 }
 
 void labels(const Settings& settings, const Results& results, const Ui& ui, ImDrawList& list) {
@@ -63,6 +63,12 @@ void pixel_frame(const Results& results, const Ui& ui, ImDrawList& list) {
   }
 }
 
+/// Black or white, whichever stands out more (luma of ITU-R BT.601).
+ImU32 readable_on(Rgb c) {
+  const double luma = 0.299 * c.r + 0.587 * c.g + 0.114 * c.b;
+  return luma > 140 ? IM_COL32(0, 0, 0, 255) : IM_COL32(255, 255, 255, 255);
+}
+
 double shown_value(const Results& results, bool difference, int64_t plane, int64_t y, int64_t x) {
   const double a = results.shown->host->value(plane, y, x);
   return difference ? a - results.difference->b->value(plane, y, x) : a;
@@ -76,6 +82,7 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
        results.difference->number != results.shown->number)) {
     return;
   }
+  const ColorMap colors = view_color_map(settings, ui.drawn_difference);
   ImGui::PushFont(ui.fonts.mono);
   for (int cell = 0; cell < l.cells; ++cell) {
     const CellPosition at = cell_position(l, cell);
@@ -85,15 +92,14 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
     const auto y1 = std::min(l.plane_h, static_cast<int64_t>(std::ceil(l.region_y + l.cell_h * l.step)));
     for (int64_t y = y0; y < y1; ++y) {
       for (int64_t x = x0; x < x1; ++x) {
-        const std::string text =
-            fmt::format("{:.3g}", shown_value(results, ui.drawn_difference, l.first_plane + cell, y, x));
+        const double value = shown_value(results, ui.drawn_difference, l.first_plane + cell, y, x);
+        const std::string text = fmt::format("{:.3g}", value);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 middle{
             ui.view_position.x + static_cast<float>(at.x + (static_cast<double>(x) + 0.5 - l.region_x) / l.step),
             ui.view_position.y + static_cast<float>(at.y + (static_cast<double>(y) + 0.5 - l.region_y) / l.step)};
         const ImVec2 from{middle.x - size.x / 2, middle.y - size.y / 2};
-        list.AddText({from.x + 1, from.y + 1}, IM_COL32(0, 0, 0, 220), text.c_str());
-        list.AddText(from, IM_COL32(255, 255, 255, 255), text.c_str());
+        list.AddText(from, readable_on(color_of(value, results.range, colors)), text.c_str());
       }
     }
   }

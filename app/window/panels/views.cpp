@@ -110,7 +110,7 @@ void range_fields(Settings& settings, const Results& results, const Ui& ui) {
     settings.range_low = results.range.low;
     settings.range_high = results.range.high;
   }
-  tooltip("Automatic: from the least to the largest finite value of what is shown, at full resolution (A)");
+  tooltip("Automatic: from the least to the largest finite value in sight; a minified map shows averages (A)");
   if (settings.auto_range) return;
   ImGui::PushFont(ui.fonts.mono);
   for (double* v : {&settings.range_low, &settings.range_high}) {
@@ -145,7 +145,7 @@ void color_bar(Settings& settings, const Results& results, const Ui& ui) {
   mono_text(ui, fmt::format("{:.5g}", results.range.low));
   ImGui::SameLine();
   const std::string high = fmt::format("{:.5g}", results.range.high);
-  const std::string unit = range_unit(settings, difference, ui.request.single);
+  const std::string unit = range_unit(settings, difference);
   ImGui::PushFont(ui.fonts.mono);
   const float high_width = ImGui::CalcTextSize(high.c_str()).x;
   ImGui::PopFont();

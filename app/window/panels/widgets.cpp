@@ -19,11 +19,11 @@ PanelScope::~PanelScope() {
   ImGui::PopID();
 }
 
-void control_label(const Ui& ui, const char* text, const char* about) {
+void control_label(const Ui& ui, const char* text, const char* about, float width) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(kPalette.dim, "%s", text);
   if (about) tooltip(about);
-  ImGui::SameLine(92 * ui.scale);
+  ImGui::SameLine(width * ui.scale);
 }
 
 void fault_note(const Results& results, std::initializer_list<const char*> keys) {

@@ -28,7 +28,7 @@ class PanelScope {
 };
 
 /// The name of a control, at the left of the area; the control follows and takes the rest of the line.
-void control_label(const Ui&, const char* text, const char* about = nullptr);
+void control_label(const Ui&, const char* text, const char* about = nullptr, float width = 92);
 /// What was refused when this key was last changed, under its control.
 void fault_note(const Results&, std::initializer_list<const char*> keys);
 /// Words over the last item when the pointer rests on it.
