@@ -16,7 +16,8 @@ struct Events {
   int redraw = 3;                    // frames still to be drawn: the interface settles within three
 };
 
-/// Lets GLFW report to `events`; to be called before Dear ImGui installs its own callbacks, which pass on to these.
+/// Lets GLFW report to `events`; to be called before Dear ImGui installs its own callbacks, which pass on to
+/// these.
 void install_callbacks(GLFWwindow*, Events&);
 
 }  // namespace convscope

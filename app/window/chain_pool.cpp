@@ -21,8 +21,8 @@ std::shared_ptr<ChainPool::Entry> ChainPool::take() {
 }
 
 std::shared_ptr<HostMaps> ChainPool::run(uint64_t number, const FramePtr& frame,
-                                         std::shared_ptr<const PreparedOperation> prepared, const RegistryRow& row,
-                                         std::vector<FrameTimes>* times) {
+                                         std::shared_ptr<const PreparedOperation> prepared,
+                                         const RegistryRow& row, std::vector<FrameTimes>* times) {
   const std::shared_ptr<Entry> entry = take();
   entry->chain.set(row, prepared->operation);
   runtime_->stages().collect();
@@ -41,8 +41,8 @@ std::shared_ptr<HostMaps> ChainPool::run(uint64_t number, const FramePtr& frame,
 }
 
 std::vector<FrameTimes> ChainPool::measure(int runs, const FramePtr& frame,
-                                           std::shared_ptr<const PreparedOperation> prepared, const RegistryRow& row,
-                                           const std::function<bool()>& stop) {
+                                           std::shared_ptr<const PreparedOperation> prepared,
+                                           const RegistryRow& row, const std::function<bool()>& stop) {
   const std::shared_ptr<Entry> entry = take();
   entry->chain.set(row, prepared->operation);
   std::vector<FrameTimes> times;

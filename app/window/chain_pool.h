@@ -8,8 +8,8 @@
 
 namespace convscope {
 
-/// Chains of one host runtime. Results on screen point into a chain's output, so the next computation takes a chain that
-/// no result holds; two or three serve for ever, and nothing is copied.
+/// Chains of one host runtime. Results on screen point into a chain's output, so the next computation takes a
+/// chain that no result holds; two or three serve for ever, and nothing is copied.
 class ChainPool {
  public:
   ChainPool();
@@ -17,8 +17,8 @@ class ChainPool {
   /// Computes one frame and returns its maps. Throws Error. `times` receives the stages' times.
   std::shared_ptr<HostMaps> run(uint64_t number, const FramePtr&, std::shared_ptr<const PreparedOperation>,
                                 const RegistryRow&, std::vector<FrameTimes>* times);
-  /// Runs again up to `runs` times in a chain of its own, until stop() says so; the first of them, which may touch its
-  /// memory for the first time, is not in the result.
+  /// Runs again up to `runs` times in a chain of its own, until stop() says so; the first of them, which may
+  /// touch its memory for the first time, is not in the result.
   std::vector<FrameTimes> measure(int runs, const FramePtr&, std::shared_ptr<const PreparedOperation>,
                                   const RegistryRow&, const std::function<bool()>& stop);
   Runtime& runtime() { return *runtime_; }

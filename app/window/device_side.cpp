@@ -34,7 +34,9 @@ void DeviceSide::begin_transfer() {
   const Operation& operation = job.prepared->operation;
   const std::size_t bytes = output_bytes(operation, job.info.precision);
   const std::size_t input_bytes =
-      with_input ? static_cast<std::size_t>(operation.problem.shape.input_size()) * bytes_of(job.info.precision) : 0;
+      with_input
+          ? static_cast<std::size_t>(operation.problem.shape.input_size()) * bytes_of(job.info.precision)
+          : 0;
   const std::shared_ptr<Buffer> memory = pinned(bytes + input_bytes);
   auto* host = static_cast<std::byte*>(memory->data());
 
@@ -88,7 +90,9 @@ void DeviceSide::upload(std::unique_ptr<Buffer>& target, std::shared_ptr<Buffer>
   in_flight_.push_back(std::move(values));
 }
 
-void DeviceSide::upload_b(std::shared_ptr<Buffer> values, std::size_t bytes) { upload(b_, std::move(values), bytes); }
+void DeviceSide::upload_b(std::shared_ptr<Buffer> values, std::size_t bytes) {
+  upload(b_, std::move(values), bytes);
+}
 
 void DeviceSide::upload_bound(std::shared_ptr<Buffer> values, std::size_t bytes) {
   upload(bound_, std::move(values), bytes);

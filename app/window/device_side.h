@@ -25,8 +25,8 @@ class DeviceSide {
   DeviceSide() : runtime_(make_runtime(Target::cuda)), chains_{Chain(*runtime_), Chain(*runtime_)} {}
 
   /// Enqueues one frame. `first`: the first run after a switch. Throws Error.
-  void run(Slot, uint64_t number, const FramePtr&, std::shared_ptr<const PreparedOperation>, const RegistryRow&,
-           bool first);
+  void run(Slot, uint64_t number, const FramePtr&, std::shared_ptr<const PreparedOperation>,
+           const RegistryRow&, bool first);
   /// Enqueues the slot's last frame again.
   void run_again(Slot);
 
@@ -34,7 +34,9 @@ class DeviceSide {
   void read_back(Slot, bool with_input);
   /// Maps whose way to the host has ended, one at a time; never waits.
   std::shared_ptr<HostMaps> poll(Slot*);
-  bool reading_back() const { return transfer_.has_value() || wanted_[a].has_value() || wanted_[b].has_value(); }
+  bool reading_back() const {
+    return transfer_.has_value() || wanted_[a].has_value() || wanted_[b].has_value();
+  }
 
   /// Page-locked host memory of at least this size that nobody holds.
   std::shared_ptr<Buffer> pinned(std::size_t bytes);

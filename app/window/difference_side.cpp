@@ -24,7 +24,8 @@ void DifferenceSide::request(Results& results, const RegistryRow& against, Devic
   device->read_back(DeviceSide::b, shown.info.target == Target::cuda);
 }
 
-void DifferenceSide::submit(const Results& results, const RegistryRow* row, HostMapsPtr b, DeviceSide* device) {
+void DifferenceSide::submit(const Results& results, const RegistryRow* row, HostMapsPtr b,
+                            DeviceSide* device) {
   const Shown& shown = *results.shown;
   DifferenceRequest request;
   request.number = shown.number;
@@ -70,7 +71,8 @@ void DifferenceSide::collect(Results& results, DeviceSide* device) {
   }
 }
 
-std::optional<ViewedPlanes> DifferenceSide::planes(const Results& results, DeviceSide* device, Runtime& host) const {
+std::optional<ViewedPlanes> DifferenceSide::planes(const Results& results, DeviceSide* device,
+                                                   Runtime& host) const {
   if (!results.difference || !results.shown) return std::nullopt;
   const DifferenceResult& d = *results.difference;
   if (d.number != results.shown->number || d.a->frame->id != d.b->frame->id) return std::nullopt;

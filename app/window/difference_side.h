@@ -18,13 +18,14 @@ struct ViewedPlanes {
   uint64_t serial = 0;  // differs for different planes
 };
 
-/// Side B and the comparison: for the computation on screen, the same frame and the same input, or not at all.
+/// Side B and the comparison: for the computation on screen, the same frame and the same input, or not at
+/// all.
 class DifferenceSide {
  public:
   explicit DifferenceSide(std::function<void()> wake) : worker_(make_difference_worker(std::move(wake))) {}
 
-  /// Requests the difference of the shown computation against a row, unless that was the last request. `device`: where
-  /// the shown maps or side B are cuda's. Throws Error where side B cannot be had.
+  /// Requests the difference of the shown computation against a row, unless that was the last request.
+  /// `device`: where the shown maps or side B are cuda's. Throws Error where side B cannot be had.
   void request(Results&, const RegistryRow& against, DeviceSide* device);
   void collect(Results&, DeviceSide* device);
   /// Side B, computed on the device, has come to the host.
@@ -40,8 +41,8 @@ class DifferenceSide {
 
   uint64_t asked_number_ = 0;  // computation of the newest request, and its side B
   std::string asked_against_;
-  bool b_by_device_ = false;   // chain b of the device holds side B of the newest request
-  bool on_device_ = false;     // side B and bound of the newest result are in device memory
+  bool b_by_device_ = false;  // chain b of the device holds side B of the newest request
+  bool on_device_ = false;    // side B and bound of the newest result are in device memory
   uint64_t serial_ = 0;
   std::unique_ptr<DifferenceWorker> worker_;
 };

@@ -39,7 +39,8 @@ void make_bound(Kept& kept, const HostMapsPtr& a, const HostMapsPtr& b) {
   const void* input = b->input ? b->input : a->input;
   if (!input) throw Error("difference: neither side has its input in host memory");
   const Operation& operation = a->prepared->operation;
-  auto bound = std::make_shared<std::vector<float>>(static_cast<std::size_t>(operation.problem.shape.output_size()));
+  auto bound =
+      std::make_shared<std::vector<float>>(static_cast<std::size_t>(operation.problem.shape.output_size()));
   error_bound(operation.problem.shape, operation.weights, a->info.precision, input, bound->data());
   kept.bound = std::move(bound);
   kept.bound_of = b->input ? b : a;

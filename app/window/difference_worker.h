@@ -16,8 +16,8 @@ struct DifferenceRequest {
   HostMapsPtr a;
   const RegistryRow* row = nullptr;  // of side B, on the host
   HostMapsPtr b;                     // side B read back from the device, instead of computing it
-  // Where A is on the device: page-locked memory for copies of B and of the bound, from which they go up without
-  // stopping the frame.
+  // Where A is on the device: page-locked memory for copies of B and of the bound, from which they go up
+  // without stopping the frame.
   std::shared_ptr<Buffer> pinned_b, pinned_bound;
 };
 struct DifferenceDelivery {

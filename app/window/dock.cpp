@@ -29,8 +29,11 @@ Sizes sizes_of(const Ui& ui, ImVec2 all) {
 float splitter(const char* id, bool vertical, ImVec2 size) {
   ImGui::InvisibleButton(id, size);
   const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
-  if (active || hovered) ImGui::SetMouseCursor(vertical ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
-  const ImU32 color = ImGui::GetColorU32(active ? ImGuiCol_SliderGrab : hovered ? ImGuiCol_FrameBgHovered : ImGuiCol_Border);
+  if (active || hovered)
+    ImGui::SetMouseCursor(vertical ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
+  const ImU32 color = ImGui::GetColorU32(active    ? ImGuiCol_SliderGrab
+                                         : hovered ? ImGuiCol_FrameBgHovered
+                                                   : ImGuiCol_Border);
   const ImVec2 a = ImGui::GetItemRectMin(), b = ImGui::GetItemRectMax();
   if (vertical) {
     const float x = (a.x + b.x) / 2;
@@ -121,7 +124,8 @@ void draw_interface(Program& p) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_MenuBar |
                                       ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                                      ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse;
+                                      ImGuiWindowFlags_NoBringToFrontOnFocus |
+                                      ImGuiWindowFlags_NoScrollWithMouse;
   ImGui::Begin("ConvScope", nullptr, kFlags);
   ImGui::PopStyleVar(2);
   menu_panel(p.settings, p.results, ui);

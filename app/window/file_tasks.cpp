@@ -26,13 +26,14 @@ void export_maps(const Program& p, const std::string& folder) {
   const std::vector<std::string>& labels = a.prepared->labels;
   std::vector<OutputFile> files;
   files.push_back({"maps.npy", npy_bytes(a.info.precision, shape, a.values)});
-  files.push_back({"maps.png", maps_png(plane_set(a), labels, map_coloring(plane_set(a), p.settings), a.info.id())});
+  files.push_back(
+      {"maps.png", maps_png(plane_set(a), labels, map_coloring(plane_set(a), p.settings), a.info.id())});
   if (r.difference && r.difference->number == r.shown->number) {
     const DifferenceResult& d = *r.difference;
     const std::string title =
         fmt::format("{} - {}: max error {:.6g}", a.info.id(), d.b->info.id(), d.comparison.max_abs);
-    files.push_back(
-        {"difference.png", difference_png(plane_set(a), plane_set(*d.b), labels, d.comparison.max_abs, title)});
+    files.push_back({"difference.png",
+                     difference_png(plane_set(a), plane_set(*d.b), labels, d.comparison.max_abs, title)});
   }
   files.push_back({"window.json", to_bytes(state_json(p))});
   write_files(folder, files);

@@ -46,7 +46,8 @@ void read_pixel(Program& p) {
   if (!d || d->number != shown.number) return;
   pixel.b = d->b->value(pixel.plane, pixel.y, pixel.x);
   const ConvShape& s = shown.shape();
-  pixel.bound = (*d->bound)[static_cast<std::size_t>((pixel.plane * s.out_h() + pixel.y) * s.out_w() + pixel.x)];
+  pixel.bound =
+      (*d->bound)[static_cast<std::size_t>((pixel.plane * s.out_h() + pixel.y) * s.out_w() + pixel.x)];
 }
 
 /// Brings the planes that the tab shows to the view buffer, and what is there through the colours.
@@ -127,7 +128,8 @@ void frame(Program& p) {
   interop_state(p);
   read_pixel(p);
   if (const auto ms = p.draw_timer.collect()) p.results.timings.add("draw (GL)", *ms);
-  p.results.timings.add("frame (host)", std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  p.results.timings.add("frame (host)",
+                        std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   check_gl("frame");
   if (p.take_screenshot) {
     p.ui.message = "saved " + save_window_picture(p.window, next_screenshot_name());

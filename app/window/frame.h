@@ -29,11 +29,11 @@ struct Program {
   DrawTimer draw_timer{};
   GlTexture thumbnail{};
   uint64_t thumbnail_frame = 0;
-  Range visible{};             // of the view pixels, kept until the next one is known
+  Range visible{};  // of the view pixels, kept until the next one is known
   bool quit = false;
   bool take_screenshot = false;
-  int frames = 0;              // drawn so far
-  int settled_frames = 0;      // drawn since everything was there
+  int frames = 0;          // drawn so far
+  int settled_frames = 0;  // drawn since everything was there
   std::chrono::steady_clock::time_point start{};
   std::optional<double> first_picture_ms{};  // from the start of the window to the first picture of maps
 };

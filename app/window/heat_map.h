@@ -9,8 +9,8 @@
 
 namespace convscope {
 
-/// Draws the view buffer through a range and a table of colours into a texture of view size. Draws only when one of
-/// them has changed.
+/// Draws the view buffer through a range and a table of colours into a texture of view size. Draws only when
+/// one of them has changed.
 class HeatMap {
  public:
   HeatMap();

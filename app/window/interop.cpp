@@ -22,7 +22,8 @@ class RegisteredBuffer final : public InteropBuffer {
  public:
   explicit RegisteredBuffer(cudaGraphicsResource_t resource) : resource_(resource) {}
   ~RegisteredBuffer() override {
-    if (mapped_) cuda::check_no_throw(cudaGraphicsUnmapResources(1, &resource_, cuda::stream()), "interop unmap");
+    if (mapped_)
+      cuda::check_no_throw(cudaGraphicsUnmapResources(1, &resource_, cuda::stream()), "interop unmap");
     cuda::check_no_throw(cudaGraphicsUnregisterResource(resource_), "interop unregister");
   }
   RegisteredBuffer(const RegisteredBuffer&) = delete;

@@ -6,8 +6,8 @@
 
 namespace convscope {
 
-/// Why OpenGL buffers cannot be shared with CUDA on this machine; nullopt where they can. Asked once, with the context
-/// current; whatever CUDA's code says, an error means no.
+/// Why OpenGL buffers cannot be shared with CUDA on this machine; nullopt where they can. Asked once, with
+/// the context current; whatever CUDA's code says, an error means no.
 std::optional<std::string> interop_unavailable();
 
 /// One OpenGL buffer registered with CUDA, to be overwritten as a whole each time it is mapped.

@@ -96,7 +96,8 @@ void choose_strategy(Settings& s, std::size_t index) {
 
 void next_target(Settings& s, const Results& results) {
   if (!results.shown) return;
-  if (const StrategyRow* r = next_row(results, results.shown->info.id(), true)) s.target = r->row->info.target;
+  if (const StrategyRow* r = next_row(results, results.shown->info.id(), true))
+    s.target = r->row->info.target;
 }
 
 void next_against(Settings& s, const Results& results) {
@@ -130,18 +131,41 @@ void go_back(Settings& s, Ui& ui) {
 bool perform_view(Action action, Settings& s, Ui& ui) {
   const float step = 48 * ui.scale;
   switch (action) {
-    case Action::zoom_in: zoom_centre(s, ui.drawn, 1.25); return true;
-    case Action::zoom_out: zoom_centre(s, ui.drawn, 1 / 1.25); return true;
-    case Action::zoom_fit: fit(s); return true;
-    case Action::zoom_one: zoom_centre(s, ui.drawn, ui.drawn.step); return true;
-    case Action::pan_left: pan(s, ui.drawn, step, 0); return true;
-    case Action::pan_right: pan(s, ui.drawn, -step, 0); return true;
-    case Action::pan_up: pan(s, ui.drawn, 0, step); return true;
-    case Action::pan_down: pan(s, ui.drawn, 0, -step); return true;
-    case Action::tab_maps: s.tab = ViewTab::maps; return true;
-    case Action::tab_one: s.tab = ViewTab::one; return true;
-    case Action::tab_difference: s.tab = ViewTab::difference; return true;
-    default: return false;
+    case Action::zoom_in:
+      zoom_centre(s, ui.drawn, 1.25);
+      return true;
+    case Action::zoom_out:
+      zoom_centre(s, ui.drawn, 1 / 1.25);
+      return true;
+    case Action::zoom_fit:
+      fit(s);
+      return true;
+    case Action::zoom_one:
+      zoom_centre(s, ui.drawn, ui.drawn.step);
+      return true;
+    case Action::pan_left:
+      pan(s, ui.drawn, step, 0);
+      return true;
+    case Action::pan_right:
+      pan(s, ui.drawn, -step, 0);
+      return true;
+    case Action::pan_up:
+      pan(s, ui.drawn, 0, step);
+      return true;
+    case Action::pan_down:
+      pan(s, ui.drawn, 0, -step);
+      return true;
+    case Action::tab_maps:
+      s.tab = ViewTab::maps;
+      return true;
+    case Action::tab_one:
+      s.tab = ViewTab::one;
+      return true;
+    case Action::tab_difference:
+      s.tab = ViewTab::difference;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -156,8 +180,8 @@ bool pressed(const Ui& ui, int key, int mods) {
 const std::vector<KeyBinding>& key_bindings() { return kBindings; }
 
 const KeyBinding& binding_of(Action action) {
-  const auto found =
-      std::find_if(kBindings.begin(), kBindings.end(), [&](const KeyBinding& b) { return b.action == action; });
+  const auto found = std::find_if(kBindings.begin(), kBindings.end(),
+                                  [&](const KeyBinding& b) { return b.action == action; });
   if (found == kBindings.end()) throw std::logic_error("an action without a key");
   return *found;
 }
@@ -179,34 +203,69 @@ bool perform(Action action, Settings& s, const Results& results, Ui& ui) {
   }
   if (perform_view(action, s, ui)) return true;
   switch (action) {
-    case Action::open_file: ui.browser.opening = true; return true;
-    case Action::edit_source: ui.focus_source = true; return true;
-    case Action::save_session: ui.save.opening = true; return true;
-    case Action::load_session: ui.load.opening = true; return true;
-    case Action::export_maps: ui.export_to.opening = true; return true;
-    case Action::next_target: next_target(s, results); return true;
-    case Action::next_precision: s.precision = next_of(s.precision, 2); return true;
-    case Action::next_rounding: s.rounding = next_of(s.rounding, 2); return true;
-    case Action::next_against: next_against(s, results); return true;
-    case Action::next_map: next_map(s, results, 1); return true;
-    case Action::previous_map: next_map(s, results, -1); return true;
+    case Action::open_file:
+      ui.browser.opening = true;
+      return true;
+    case Action::edit_source:
+      ui.focus_source = true;
+      return true;
+    case Action::save_session:
+      ui.save.opening = true;
+      return true;
+    case Action::load_session:
+      ui.load.opening = true;
+      return true;
+    case Action::export_maps:
+      ui.export_to.opening = true;
+      return true;
+    case Action::next_target:
+      next_target(s, results);
+      return true;
+    case Action::next_precision:
+      s.precision = next_of(s.precision, 2);
+      return true;
+    case Action::next_rounding:
+      s.rounding = next_of(s.rounding, 2);
+      return true;
+    case Action::next_against:
+      next_against(s, results);
+      return true;
+    case Action::next_map:
+      next_map(s, results, 1);
+      return true;
+    case Action::previous_map:
+      next_map(s, results, -1);
+      return true;
     case Action::next_metric:
       // `value` is no metric of a difference
       s.metric = static_cast<Metric>(static_cast<int>(s.metric) % 5 + 1);
       return true;
-    case Action::next_color_map: s.color_map = next_of(s.color_map, 4); return true;
+    case Action::next_color_map:
+      s.color_map = next_of(s.color_map, 4);
+      return true;
     case Action::toggle_auto_range:
       s.auto_range = !s.auto_range;
       if (!s.auto_range && results.range.high > results.range.low) {
         s.range_low = results.range.low, s.range_high = results.range.high;
       }
       return true;
-    case Action::toggle_interop: s.interop = !s.interop; return true;
-    case Action::toggle_convolution: s.convolution = !s.convolution; return true;
-    case Action::next_area: ui.focus_area = ui.area = (ui.area + 1) % 4; return true;
-    case Action::help: ui.help = !ui.help; return true;
-    case Action::back: go_back(s, ui); return true;
-    default: return false;
+    case Action::toggle_interop:
+      s.interop = !s.interop;
+      return true;
+    case Action::toggle_convolution:
+      s.convolution = !s.convolution;
+      return true;
+    case Action::next_area:
+      ui.focus_area = ui.area = (ui.area + 1) % 4;
+      return true;
+    case Action::help:
+      ui.help = !ui.help;
+      return true;
+    case Action::back:
+      go_back(s, ui);
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -5,15 +5,51 @@
 
 namespace convscope {
 
-/// Everything that a key or a menu entry does. Actions that work on settings or on the interface's own state are done
-/// by perform(); those that need the program (files, pictures) by the frame.
+/// Everything that a key or a menu entry does. Actions that work on settings or on the interface's own state
+/// are done by perform(); those that need the program (files, pictures) by the frame.
 enum class Action {
-  open_file, edit_source, save_session, load_session, export_maps, screenshot, quit,
-  strategy_1, strategy_2, strategy_3, strategy_4, strategy_5, strategy_6, strategy_7, strategy_8, strategy_9,
-  next_target, next_precision, next_rounding, next_against, measure,
-  tab_maps, tab_one, tab_difference, next_map, previous_map, next_metric, next_color_map, toggle_auto_range,
-  zoom_in, zoom_out, zoom_fit, zoom_one, pan_left, pan_right, pan_up, pan_down,
-  toggle_interop, toggle_convolution, next_area, help, back,
+  open_file,
+  edit_source,
+  save_session,
+  load_session,
+  export_maps,
+  screenshot,
+  quit,
+  strategy_1,
+  strategy_2,
+  strategy_3,
+  strategy_4,
+  strategy_5,
+  strategy_6,
+  strategy_7,
+  strategy_8,
+  strategy_9,
+  next_target,
+  next_precision,
+  next_rounding,
+  next_against,
+  measure,
+  tab_maps,
+  tab_one,
+  tab_difference,
+  next_map,
+  previous_map,
+  next_metric,
+  next_color_map,
+  toggle_auto_range,
+  zoom_in,
+  zoom_out,
+  zoom_fit,
+  zoom_one,
+  pan_left,
+  pan_right,
+  pan_up,
+  pan_down,
+  toggle_interop,
+  toggle_convolution,
+  next_area,
+  help,
+  back,
 };
 
 /// A key as GLFW reports it: GLFW_KEY_*, GLFW_MOD_*.

@@ -24,15 +24,15 @@ Grid best_grid(const ViewRequest& r, int cells) {
     const int rows = (cells + columns - 1) / columns;
     double w = 0, h = 0;
     cell_room(r, columns, rows, &w, &h);
-    const double scale =
-        std::min(w / static_cast<double>(r.plane_w), h / static_cast<double>(r.plane_h));
+    const double scale = std::min(w / static_cast<double>(r.plane_w), h / static_cast<double>(r.plane_h));
     if (scale > best.scale) best = {columns, rows, scale};
   }
   return best;
 }
 
 int cell_side(int64_t values, double scale, double room) {
-  return std::max(1, static_cast<int>(std::min(std::ceil(static_cast<double>(values) * scale), std::floor(room))));
+  return std::max(
+      1, static_cast<int>(std::min(std::ceil(static_cast<double>(values) * scale), std::floor(room))));
 }
 
 void place_cells(ViewLayout& l, const ViewRequest& r, const Grid& grid) {
@@ -102,7 +102,8 @@ std::optional<PlanePosition> position_at(const ViewLayout& l, double view_x, dou
     p.plane = l.first_plane + cell;
     p.x = l.region_x + x * l.step;
     p.y = l.region_y + y * l.step;
-    p.inside = p.x >= 0 && p.y >= 0 && p.x < static_cast<double>(l.plane_w) && p.y < static_cast<double>(l.plane_h);
+    p.inside =
+        p.x >= 0 && p.y >= 0 && p.x < static_cast<double>(l.plane_w) && p.y < static_cast<double>(l.plane_h);
     return p;
   }
   return std::nullopt;

@@ -29,7 +29,8 @@ using MapsWorker = NewestWorker<MapsRequest, MapsDelivery>;
 
 std::unique_ptr<MapsWorker> make_maps_worker(std::function<void()> wake);
 
-/// Warm runs that are made without being asked for after a first run of `first_ms`: few enough to be over soon.
+/// Warm runs that are made without being asked for after a first run of `first_ms`: few enough to be over
+/// soon.
 int warm_runs(double first_ms);
 
 }  // namespace convscope

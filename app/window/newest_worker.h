@@ -10,8 +10,9 @@
 
 namespace convscope {
 
-/// A thread with a slot for one request: a newer request replaces one that has not begun, so that whoever asks never
-/// waits and nothing old is computed for nothing. The body hands over deliveries and may ask whether it is superseded.
+/// A thread with a slot for one request: a newer request replaces one that has not begun, so that whoever
+/// asks never waits and nothing old is computed for nothing. The body hands over deliveries and may ask
+/// whether it is superseded.
 template <class Request, class Delivery>
 class NewestWorker {
  public:

@@ -87,7 +87,8 @@ void Pipeline::collect_maps(Settings& settings, Results& results) {
       results.measuring = false;
       if (d.number != number_) continue;
       if (results.shown) {
-        if (const auto at = requested_.find(results.shown->number); at != requested_.end()) valid_ = at->second;
+        if (const auto at = requested_.find(results.shown->number); at != requested_.end())
+          valid_ = at->second;
       }
       refuse(settings, results, d.error);
       continue;
@@ -136,14 +137,14 @@ void Pipeline::collect_device(Settings& settings, Results& results) {
 
 Pipeline::Plan Pipeline::make_plan(const Settings& settings) const {
   Plan plan;
-  plan.prepared =
-      std::make_shared<const PreparedOperation>(make_operation(settings, *source_.frame()));
+  plan.prepared = std::make_shared<const PreparedOperation>(make_operation(settings, *source_.frame()));
   plan.row = &chosen_row(settings);
   const StrategyInfo& info = plan.row->info;
   if (const auto why = unavailable(info)) {
     throw Error(info.name + " on " + to_string(info.target) + " is not available: " + *why);
   }
-  if (const auto why = plan.row->make()->refuses(plan.problem())) throw Error(info.name + " refuses: " + *why);
+  if (const auto why = plan.row->make()->refuses(plan.problem()))
+    throw Error(info.name + " refuses: " + *why);
   return plan;
 }
 
@@ -259,7 +260,8 @@ void Pipeline::device_failed(Settings& settings, Results& results, const std::st
 void Pipeline::request_difference(Settings& settings, Results& results) {
   try {
     const RegistryRow& against = against_row(settings);
-    if (const auto why = unavailable(against.info)) throw Error(against.info.name + " is not available: " + *why);
+    if (const auto why = unavailable(against.info))
+      throw Error(against.info.name + " is not available: " + *why);
     if (const auto why = against.make()->refuses(plan_.problem())) {
       throw Error(against.info.name + " refuses: " + *why);
     }
@@ -267,7 +269,8 @@ void Pipeline::request_difference(Settings& settings, Results& results) {
     difference_.request(results, against, device_.get());
     good_against_ = settings;
   } catch (const std::exception& e) {
-    if (settings.against != good_against_.against || settings.against_target != good_against_.against_target) {
+    if (settings.against != good_against_.against ||
+        settings.against_target != good_against_.against_target) {
       settings.against = good_against_.against;
       settings.against_target = good_against_.against_target;
       results.fault = Fault{"against", e.what()};

@@ -15,8 +15,8 @@
 
 namespace convscope {
 
-/// Turns settings into results: opens the source, computes side A on its target, and side B where it is wanted.
-/// collect() and update() never wait: cuda work is enqueued, host work goes to workers.
+/// Turns settings into results: opens the source, computes side A on its target, and side B where it is
+/// wanted. collect() and update() never wait: cuda work is enqueued, host work goes to workers.
 class Pipeline {
  public:
   /// `wake` is called from other threads when something is ready to be collected.
@@ -25,10 +25,11 @@ class Pipeline {
   /// Fills in what stays: banks, devices.
   void describe_machine(Results&) const;
 
-  /// Takes over what has become ready. A failed source or computation puts the settings back to the last valid ones.
+  /// Takes over what has become ready. A failed source or computation puts the settings back to the last
+  /// valid ones.
   void collect(Settings&, Results&);
-  /// Requests what the settings ask for and results do not have. Invalid settings go back, with Results::fault saying
-  /// why. `want_difference`: someone looks at side B.
+  /// Requests what the settings ask for and results do not have. Invalid settings go back, with
+  /// Results::fault saying why. `want_difference`: someone looks at side B.
   void update(Settings&, Results&, bool want_difference);
   /// Runs the shown strategy again for its times.
   void measure(Results&);
@@ -65,16 +66,16 @@ class Pipeline {
   std::unique_ptr<Runtime> host_view_;  // the view stage of host maps, on the render thread
   StrategyRows rows_;
   SourceSide source_;
-  std::optional<Settings> asked_;   // of the newest request; only what a computation depends on
-  std::optional<Settings> valid_;   // the last that were found valid
+  std::optional<Settings> asked_;           // of the newest request; only what a computation depends on
+  std::optional<Settings> valid_;           // the last that were found valid
   std::map<uint64_t, Settings> requested_;  // by number, until delivered
-  Settings good_against_;           // the last valid side B
+  Settings good_against_;                   // the last valid side B
   FramePtr asked_frame_;
-  Plan plan_;                       // of the newest request
-  uint64_t number_ = 0;             // of the newest request
-  uint64_t first_number_ = 0;       // the request that last switched strategy or problem
-  double first_ms_ = 0;             // of that run on the host, until its warm runs are made
-  int warm_left_ = 0;               // runs on the device still to be made for their times
+  Plan plan_;                  // of the newest request
+  uint64_t number_ = 0;        // of the newest request
+  uint64_t first_number_ = 0;  // the request that last switched strategy or problem
+  double first_ms_ = 0;        // of that run on the host, until its warm runs are made
+  int warm_left_ = 0;          // runs on the device still to be made for their times
   // Last: their threads end before anything they deliver into.
   std::unique_ptr<MapsWorker> maps_worker_;
   DifferenceSide difference_;

@@ -7,7 +7,8 @@ namespace convscope {
 namespace {
 
 bool modal_open(const Ui& ui) {
-  return ui.browser.open || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  return ui.browser.open ||
+         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 
 bool is_pan(Action a) { return a >= Action::pan_left && a <= Action::pan_down; }

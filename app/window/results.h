@@ -16,7 +16,8 @@
 
 namespace convscope {
 
-/// Maps of one computation in host memory, for the read-out, export and compare(). Immutable; `keep` owns the values.
+/// Maps of one computation in host memory, for the read-out, export and compare(). Immutable; `keep` owns the
+/// values.
 struct HostMaps {
   uint64_t number = 0;  // of the computation; see Shown
   FramePtr frame;
@@ -87,22 +88,22 @@ struct Results {
   ConvWeights weights;  // as set, before a true convolution turns them
   std::optional<Shown> shown;
   std::optional<DifferenceResult> difference;
-  bool opening = false;               // a source is being read
-  bool computing = false;             // shown is of an older setting
-  bool comparing = false;             // the difference is being computed
-  bool measuring = false;             // warm runs are going on
+  bool opening = false;    // a source is being read
+  bool computing = false;  // shown is of an older setting
+  bool comparing = false;  // the difference is being computed
+  bool measuring = false;  // warm runs are going on
   std::optional<Fault> fault;
-  std::string difference_fault;       // why there is none
+  std::string difference_fault;  // why there is none
   std::vector<StrategyRow> rows;
-  TimingTable timings;                // of the shown strategy
-  TimingTable against_timings;        // of side B
-  std::string cuda_reason;            // why there is no CUDA, or empty
+  TimingTable timings;          // of the shown strategy
+  TimingTable against_timings;  // of side B
+  std::string cuda_reason;      // why there is no CUDA, or empty
   std::string cuda_device, host_device, gl_renderer;
-  bool interop = false;               // the view buffer is shared with CUDA now
-  std::string interop_reason;         // why not
+  bool interop = false;        // the view buffer is shared with CUDA now
+  std::string interop_reason;  // why not
   PixelReadout pixel;
-  Range range;                        // of the colours on screen
-  std::string message;                // the last thing said, for the status bar
+  Range range;          // of the colours on screen
+  std::string message;  // the last thing said, for the status bar
 };
 
 }  // namespace convscope

@@ -47,7 +47,8 @@ GlProgram make_program(const std::string& name, std::string_view vertex, std::st
 
 GLint uniform(const GlProgram& program, const std::string& program_name, const char* uniform_name) {
   const GLint location = glGetUniformLocation(program.id(), uniform_name);
-  if (location < 0) throw Error(fmt::format("shader program {}: no uniform named {}", program_name, uniform_name));
+  if (location < 0)
+    throw Error(fmt::format("shader program {}: no uniform named {}", program_name, uniform_name));
   return location;
 }
 

@@ -17,7 +17,8 @@ class SourceSide {
   void request(const Settings&, Results&);
   /// Takes over a picture that has been read, or puts the settings back with a fault.
   void collect(Settings&, Results&);
-  /// The newest picture cannot be convolved as set: back to the one before, if there is one; whether there was.
+  /// The newest picture cannot be convolved as set: back to the one before, if there is one; whether there
+  /// was.
   bool reject(Settings&, Results&);
   /// The newest picture has been taken by a computation.
   void accept();

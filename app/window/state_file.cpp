@@ -27,8 +27,12 @@ Json window_json(const Program& p) {
   int w = 0, h = 0, fw = 0, fh = 0;
   glfwGetWindowSize(p.window, &w, &h);
   glfwGetFramebufferSize(p.window, &fw, &fh);
-  return {{"size", {w, h}}, {"framebuffer", {fw, fh}}, {"scale", p.ui.scale}, {"frames", p.frames},
-          {"renderer", p.results.gl_renderer}, {"first_picture_ms", number(p.first_picture_ms)}};
+  return {{"size", {w, h}},
+          {"framebuffer", {fw, fh}},
+          {"scale", p.ui.scale},
+          {"frames", p.frames},
+          {"renderer", p.results.gl_renderer},
+          {"first_picture_ms", number(p.first_picture_ms)}};
 }
 
 Json view_json(const Program& p) {
@@ -112,8 +116,13 @@ Json difference_json(const Results& r) {
 
 Json pixel_json(const PixelReadout& pixel) {
   if (!pixel.valid) return nullptr;
-  return {{"map", pixel.plane}, {"y", pixel.y},         {"x", pixel.x},        {"at_pointer", pixel.at_pointer},
-          {"a", number(pixel.a)}, {"b", number(pixel.b)}, {"bound", number(pixel.bound)}};
+  return {{"map", pixel.plane},
+          {"y", pixel.y},
+          {"x", pixel.x},
+          {"at_pointer", pixel.at_pointer},
+          {"a", number(pixel.a)},
+          {"b", number(pixel.b)},
+          {"bound", number(pixel.bound)}};
 }
 
 }  // namespace
@@ -128,20 +137,21 @@ std::string state_json(const Program& p) {
                     {"reason", row.reason ? Json(*row.reason) : Json(nullptr)},
                     {"kernel_ms", number(row.kernel_ms)}});
   }
-  const Json json = {{"window", window_json(p)},
-                     {"view", view_json(p)},
-                     {"shown", shown_json(r)},
-                     {"settings", std::move(settings)},
-                     {"strategies", std::move(rows)},
-                     {"times", times_json(r.timings)},
-                     {"against_times", times_json(r.against_timings)},
-                     {"difference", difference_json(r)},
-                     {"difference_fault", r.difference_fault},
-                     {"pixel", pixel_json(r.pixel)},
-                     {"interop", {{"on", r.interop}, {"reason", r.interop_reason}}},
-                     {"cuda", {{"device", r.cuda_device}, {"reason", r.cuda_reason}}},
-                     {"fault", r.fault ? Json({{"key", r.fault->key}, {"text", r.fault->text}}) : Json(nullptr)},
-                     {"message", p.ui.message}};
+  const Json json = {
+      {"window", window_json(p)},
+      {"view", view_json(p)},
+      {"shown", shown_json(r)},
+      {"settings", std::move(settings)},
+      {"strategies", std::move(rows)},
+      {"times", times_json(r.timings)},
+      {"against_times", times_json(r.against_timings)},
+      {"difference", difference_json(r)},
+      {"difference_fault", r.difference_fault},
+      {"pixel", pixel_json(r.pixel)},
+      {"interop", {{"on", r.interop}, {"reason", r.interop_reason}}},
+      {"cuda", {{"device", r.cuda_device}, {"reason", r.cuda_reason}}},
+      {"fault", r.fault ? Json({{"key", r.fault->key}, {"text", r.fault->text}}) : Json(nullptr)},
+      {"message", p.ui.message}};
   return json.dump(2) + "\n";
 }
 

@@ -8,7 +8,8 @@
 namespace convscope {
 namespace {
 
-// Latin-1, Greek capitals and small letters for sums and errors, dashes, dots, arrows and the few operators in use.
+// Latin-1, Greek capitals and small letters for sums and errors, dashes, dots, arrows and the few operators
+// in use.
 constexpr ImWchar kGlyphs[] = {0x0020, 0x00ff, 0x0391, 0x03c9, 0x2010, 0x2026, 0x2190, 0x2193,
                                0x2208, 0x2212, 0x2260, 0x2265, 0x25b2, 0x25bc, 0};
 
@@ -18,15 +19,16 @@ ImFont* load(std::string_view bytes, float size, const char* name) {
   config.OversampleH = 2;
   config.PixelSnapH = true;
   // the atlas only reads the bytes, though it takes them as non-const
-  ImFont* font = ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(bytes.data()),
-                                                            static_cast<int>(bytes.size()), size, &config, kGlyphs);
+  ImFont* font = ImGui::GetIO().Fonts->AddFontFromMemoryTTF(
+      const_cast<char*>(bytes.data()), static_cast<int>(bytes.size()), size, &config, kGlyphs);
   if (!font) throw Error(std::string("font ") + name + " cannot be read");
   return font;
 }
 
 void set_colors(ImGuiStyle& style) {
   ImVec4* c = style.Colors;
-  const ImVec4 ground{0.094F, 0.102F, 0.122F, 1}, raised{0.125F, 0.137F, 0.161F, 1}, field{0.165F, 0.180F, 0.212F, 1};
+  const ImVec4 ground{0.094F, 0.102F, 0.122F, 1}, raised{0.125F, 0.137F, 0.161F, 1},
+      field{0.165F, 0.180F, 0.212F, 1};
   const ImVec4 hover{0.22F, 0.25F, 0.30F, 1}, line{0.20F, 0.22F, 0.26F, 1}, blue{0.18F, 0.38F, 0.62F, 1};
   c[ImGuiCol_Text] = kPalette.text;
   c[ImGuiCol_TextDisabled] = kPalette.dim;

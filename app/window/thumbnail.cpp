@@ -15,10 +15,14 @@ double pixel(const PixelLayout& l, const std::byte* data, int64_t y, int64_t x, 
     return static_cast<double>(v);
   };
   switch (l.type) {
-    case PixelType::u8: return read(uint8_t{});
-    case PixelType::u16: return read(uint16_t{});
-    case PixelType::f32: return read(float{});
-    case PixelType::f64: return read(double{});
+    case PixelType::u8:
+      return read(uint8_t{});
+    case PixelType::u16:
+      return read(uint16_t{});
+    case PixelType::f32:
+      return read(float{});
+    case PixelType::f64:
+      return read(double{});
   }
   return 0;
 }
@@ -48,10 +52,12 @@ Thumbnail make_thumbnail(const Frame& frame, int max_side) {
   }
   const bool integer = l.type == PixelType::u8 || l.type == PixelType::u16;
   // floats within [0, 1] are pictures already; others are stretched
-  if (integer || (low >= 0 && high <= 1)) low = 0, high = integer ? (l.type == PixelType::u8 ? 255 : 65535) : 1;
+  if (integer || (low >= 0 && high <= 1))
+    low = 0, high = integer ? (l.type == PixelType::u8 ? 255 : 65535) : 1;
   const double scale = high > low ? 255.0 / (high - low) : 0;
   t.rgba.resize(values.size() / 3 * 4);
-  for (std::size_t i = 0; i < values.size(); ++i) t.rgba[i / 3 * 4 + i % 3] = to_u8((values[i] - low) * scale);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    t.rgba[i / 3 * 4 + i % 3] = to_u8((values[i] - low) * scale);
   for (std::size_t i = 3; i < t.rgba.size(); i += 4) t.rgba[i] = 255;
   return t;
 }

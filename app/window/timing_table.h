@@ -10,8 +10,8 @@
 
 namespace convscope {
 
-/// Times of the stages over the last frames; the first run after a switch is kept apart, because it pays for things
-/// (page faults, cold caches, clocks) that later ones do not.
+/// Times of the stages over the last frames; the first run after a switch is kept apart, because it pays for
+/// things (page faults, cold caches, clocks) that later ones do not.
 class TimingTable {
  public:
   static constexpr std::size_t kWindow = 120;

@@ -34,7 +34,7 @@ struct BrowserState {
   std::string listed_folder;   // what `entries` are of
   bool listed_all = false;
   int selected = 0;
-  std::string select_name;     // to be selected when listed
+  std::string select_name;  // to be selected when listed
 };
 
 /// A dialog that asks for the name of a file, and what is done with it then.
@@ -67,15 +67,15 @@ struct Ui {
   bool difference_panel = true;  // its numbers are in sight
   int filter = 0, channel = 0;   // whose weights are shown
   bool help = false, focus_source = false;
-  std::string source_text;       // the path field, while it is edited
-  std::string source_text_of;    // the source it was made from
+  std::string source_text;     // the path field, while it is edited
+  std::string source_text_of;  // the source it was made from
   BrowserState browser;
   FileNameState save, load, export_to;
 
   std::vector<KeyPress> keys;   // pressed since the last frame, also those that panels use
   std::vector<Action> actions;  // asked for in this frame
   std::vector<FileAction> file_actions;
-  std::string message;          // said by an action, for the status bar
+  std::string message;  // said by an action, for the status bar
 };
 
 /// Whether a key was pressed since the last frame, however shortly.

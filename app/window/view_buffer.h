@@ -11,14 +11,17 @@
 
 namespace convscope {
 
-/// Two OpenGL buffers of one float a view pixel, used in turn: one is written while OpenGL may still draw from the
-/// other. Written through CUDA where sharing works, otherwise copied into; who draws sees no difference.
+/// Two OpenGL buffers of one float a view pixel, used in turn: one is written while OpenGL may still draw
+/// from the other. Written through CUDA where sharing works, otherwise copied into; who draws sees no
+/// difference.
 class ViewBuffer {
  public:
-  /// Sizes in view pixels, both at least 1. `share`: try to register with CUDA. Does nothing where nothing changed.
+  /// Sizes in view pixels, both at least 1. `share`: try to register with CUDA. Does nothing where nothing
+  /// changed.
   void resize(int width, int height, bool share);
 
-  /// The next buffer as device memory, or null where it is not shared; after unmap() it is the one drawn from.
+  /// The next buffer as device memory, or null where it is not shared; after unmap() it is the one drawn
+  /// from.
   float* map();
   void unmap();
   /// Copies into the next buffer, which becomes the one drawn from.

@@ -13,11 +13,16 @@ Range symmetric(Range r) {
 
 Range difference_range(const Comparison& c, Metric metric) {
   switch (metric) {
-    case Metric::absolute: return {0, c.max_abs};
-    case Metric::relative: return {0, c.max_rel};
-    case Metric::ulp: return {0, static_cast<double>(c.max_ulp)};
-    case Metric::bound_fraction: return {0, c.max_bound_fraction};
-    default: return {-c.max_abs, c.max_abs};
+    case Metric::absolute:
+      return {0, c.max_abs};
+    case Metric::relative:
+      return {0, c.max_rel};
+    case Metric::ulp:
+      return {0, static_cast<double>(c.max_ulp)};
+    case Metric::bound_fraction:
+      return {0, c.max_bound_fraction};
+    default:
+      return {-c.max_abs, c.max_abs};
   }
 }
 
@@ -41,11 +46,16 @@ Range view_range(const Settings& s, const Results& results, bool difference, Ran
 std::string range_unit(const Settings& s, bool difference) {
   if (difference) {
     switch (s.metric) {
-      case Metric::absolute: return "|A-B|, all maps";
-      case Metric::relative: return "|A-B|/|B|, all maps";
-      case Metric::ulp: return "ULP, all maps";
-      case Metric::bound_fraction: return "of the error bound";
-      default: return "A-B, all maps";
+      case Metric::absolute:
+        return "|A-B|, all maps";
+      case Metric::relative:
+        return "|A-B|/|B|, all maps";
+      case Metric::ulp:
+        return "ULP, all maps";
+      case Metric::bound_fraction:
+        return "of the error bound";
+      default:
+        return "A-B, all maps";
     }
   }
   return s.auto_range ? "value, in sight" : "value, fixed";
@@ -53,20 +63,29 @@ std::string range_unit(const Settings& s, bool difference) {
 
 const char* metric_name(Metric m) {
   switch (m) {
-    case Metric::absolute: return "absolute";
-    case Metric::relative: return "relative";
-    case Metric::ulp: return "ULP";
-    case Metric::bound_fraction: return "error bound";
-    default: return "signed";
+    case Metric::absolute:
+      return "absolute";
+    case Metric::relative:
+      return "relative";
+    case Metric::ulp:
+      return "ULP";
+    case Metric::bound_fraction:
+      return "error bound";
+    default:
+      return "signed";
   }
 }
 
 const char* color_map_name(ColorMap m) {
   switch (m) {
-    case ColorMap::grey: return "grey";
-    case ColorMap::viridis: return "viridis";
-    case ColorMap::turbo: return "turbo";
-    case ColorMap::diverging: return "diverging";
+    case ColorMap::grey:
+      return "grey";
+    case ColorMap::viridis:
+      return "viridis";
+    case ColorMap::turbo:
+      return "turbo";
+    case ColorMap::diverging:
+      return "diverging";
   }
   return "";
 }

@@ -10,8 +10,8 @@ namespace convscope {
 
 /// The colour map of what is shown: the chosen one, but signed differences are always diverging.
 ColorMap view_color_map(const Settings&, bool difference);
-/// The range of the colours: of the view pixels in sight (`visible`), or as set; of differences the largest that
-/// compare() found at full resolution. Diverging maps are symmetric about zero.
+/// The range of the colours: of the view pixels in sight (`visible`), or as set; of differences the largest
+/// that compare() found at full resolution. Diverging maps are symmetric about zero.
 Range view_range(const Settings&, const Results&, bool difference, Range visible);
 /// What the range is of, with its unit.
 std::string range_unit(const Settings&, bool difference);

@@ -49,9 +49,10 @@ bool same(const ViewStage::Drawn& a, const ViewStage::Drawn& b) {
 
 bool same_view(const ViewLayout& a, const ViewLayout& b) {
   return a.view_w == b.view_w && a.view_h == b.view_h && a.columns == b.columns && a.cells == b.cells &&
-         a.first_plane == b.first_plane && a.cell_w == b.cell_w && a.cell_h == b.cell_h && a.pitch_x == b.pitch_x &&
-         a.pitch_y == b.pitch_y && a.origin_x == b.origin_x && a.origin_y == b.origin_y && a.plane_w == b.plane_w &&
-         a.plane_h == b.plane_h && a.region_x == b.region_x && a.region_y == b.region_y && a.step == b.step;
+         a.first_plane == b.first_plane && a.cell_w == b.cell_w && a.cell_h == b.cell_h &&
+         a.pitch_x == b.pitch_x && a.pitch_y == b.pitch_y && a.origin_x == b.origin_x &&
+         a.origin_y == b.origin_y && a.plane_w == b.plane_w && a.plane_h == b.plane_h &&
+         a.region_x == b.region_x && a.region_y == b.region_y && a.step == b.step;
 }
 
 std::string ViewStage::reason(bool share) const {
@@ -108,7 +109,8 @@ void ViewStage::through_device(const ViewedPlanes& planes, const Drawn& now, Tim
   const bool shared = buffer_.shared();
   // pinned_ may still be written by the copy before; asked again with the next frame
   if (polling() && !runtime.idle()) return;
-  const std::size_t bytes = static_cast<std::size_t>(l.view_w) * static_cast<std::size_t>(l.view_h) * sizeof(float);
+  const std::size_t bytes =
+      static_cast<std::size_t>(l.view_w) * static_cast<std::size_t>(l.view_h) * sizeof(float);
   reserve(runtime, bytes, !shared);
   HostClock clock;
   auto* const target = shared ? buffer_.map() : static_cast<float*>(staging_->data());

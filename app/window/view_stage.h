@@ -13,8 +13,8 @@
 
 namespace convscope {
 
-/// Brings planes to the view buffer: by the view stage straight into it where it is shared with CUDA, otherwise through
-/// host memory. Only when planes, layout or metric changed.
+/// Brings planes to the view buffer: by the view stage straight into it where it is shared with CUDA,
+/// otherwise through host memory. Only when planes, layout or metric changed.
 class ViewStage {
  public:
   /// `share`: use interop where it is to be had. Throws Error.
@@ -35,7 +35,9 @@ class ViewStage {
   /// Why interop is not used, or empty.
   std::string reason(bool share) const;
   /// Lets go of everything that lies in the device's memory.
-  void forget_device() { staging_.reset(), pinned_.reset(), pending_.reset(), drawn_.reset(), range_.reset(); }
+  void forget_device() {
+    staging_.reset(), pinned_.reset(), pending_.reset(), drawn_.reset(), range_.reset();
+  }
 
  private:
   void through_host(const ViewedPlanes&, const Drawn&, TimingTable&);
@@ -45,8 +47,8 @@ class ViewStage {
   std::span<const float> copied() const;
 
   ViewBuffer buffer_;
-  std::vector<float> pixels_;                  // of host views
-  std::unique_ptr<Buffer> staging_, pinned_;   // of device views
+  std::vector<float> pixels_;                 // of host views
+  std::unique_ptr<Buffer> staging_, pinned_;  // of device views
   std::optional<Drawn> drawn_, pending_;
   std::optional<Range> range_;
   std::optional<std::optional<std::string>> probed_;  // interop_unavailable(), once asked

@@ -21,7 +21,7 @@ namespace convscope {
 namespace {
 
 constexpr int kLeastWidth = 1024, kLeastHeight = 640;
-constexpr double kIdleWait = 0.5;      // seconds without an event until the loop looks again
+constexpr double kIdleWait = 0.5;       // seconds without an event until the loop looks again
 constexpr double kScriptedWait = 0.05;  // between frames that only wait for results
 constexpr double kPollingWait = 0.001;  // while the device is at work
 
@@ -56,8 +56,8 @@ class Window {
     if (!handle_) {
       throw Error(fmt::format("no OpenGL 4.5 was found ({}); convscope run works without it", glfw_words()));
     }
-    glfwSetWindowSizeLimits(handle_, std::min(width, kLeastWidth), std::min(height, kLeastHeight), GLFW_DONT_CARE,
-                            GLFW_DONT_CARE);
+    glfwSetWindowSizeLimits(handle_, std::min(width, kLeastWidth), std::min(height, kLeastHeight),
+                            GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(handle_);
     glfwSwapInterval(1);
     if (!gladLoadGL(glfwGetProcAddress)) throw Error("OpenGL 4.5: its functions could not be loaded");
@@ -137,6 +137,10 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
+void write_state(const Program& p) {
+  if (!p.options.state.empty()) write_text(p.options.state, state_json(p));
+}
+
 void run(Program& p, std::atomic<bool>& woken) {
   while (!glfwWindowShouldClose(p.window) && !p.quit) {
     wait_for_events(p, woken);
@@ -148,8 +152,9 @@ void run(Program& p, std::atomic<bool>& woken) {
     if (last && !p.options.screenshot.empty()) save_window_picture(p.window, p.options.screenshot);
     glfwSwapBuffers(p.window);
     if (last) break;
+    if (p.events.redraw == 0 && settled(p)) write_state(p);
   }
-  if (!p.options.state.empty()) write_text(p.options.state, state_json(p));
+  write_state(p);
 }
 
 float content_scale(GLFWwindow* window, const WindowOptions& options) {
@@ -169,7 +174,8 @@ int run_window(const WindowOptions& options) {
   install_callbacks(window.handle(), events);
   Ui ui;
   ui.scale = content_scale(window.handle(), options);
-  ui.save.name = ui.load.name = options.session_path.empty() ? "convscope-session.json" : options.session_path;
+  ui.save.name = ui.load.name =
+      options.session_path.empty() ? "convscope-session.json" : options.session_path;
   ui.export_to.name = "convscope-export";
   const Interface interface(window.handle(), ui);
   std::atomic<bool> woken{false};

@@ -9,9 +9,11 @@ namespace {
 
 void padding(Settings& settings, const Results& results, const Ui& ui) {
   using Mode = Padding::Mode;
-  control_label(ui, "Padding", "same: the output has ceil(input / stride) pixels; valid: none; or pixels for each side");
+  control_label(ui, "Padding",
+                "same: the output has ceil(input / stride) pixels; valid: none; or pixels for each side");
   Mode mode = settings.pad.mode;
-  if (choice<Mode>("##pad", mode, {{Mode::same, "same"}, {Mode::valid, "valid"}, {Mode::amounts, "pixels"}})) {
+  if (choice<Mode>("##pad", mode,
+                   {{Mode::same, "same"}, {Mode::valid, "valid"}, {Mode::amounts, "pixels"}})) {
     settings.pad.mode = mode;
     if (mode == Mode::amounts && results.shown) {
       // begins with what the padding was
@@ -46,8 +48,10 @@ void anchor(Settings& settings, const Results& results, const Ui& ui) {
 void output_line(const Results& results, const Ui& ui) {
   if (!results.shown) return;
   const ConvShape& s = results.shown->shape();
-  mono_text(ui, fmt::format("{}x{}x{}x{} -> {}x{}x{}x{}", s.n, s.c_in, s.h, s.w, s.n, s.c_out, s.out_h(), s.out_w()),
-            kPalette.dim);
+  mono_text(
+      ui,
+      fmt::format("{}x{}x{}x{} -> {}x{}x{}x{}", s.n, s.c_in, s.h, s.w, s.n, s.c_out, s.out_h(), s.out_w()),
+      kPalette.dim);
   tooltip("Images x planes x height x width, of the padded input and of the output");
   mono_text(ui,
             fmt::format("{} multiply-adds, {}", count_text(static_cast<double>(s.multiply_adds())),
@@ -85,7 +89,8 @@ void convolution_panel(Settings& settings, const Results& results, Ui& ui) {
                       {Activation::sigmoid, "sigmoid"},
                       {Activation::tanh, "tanh"}});
   fault_note(results, {"activation"});
-  control_label(ui, "Input scale", "Integers are divided by their type's largest value, or taken as they are");
+  control_label(ui, "Input scale",
+                "Integers are divided by their type's largest value, or taken as they are");
   choice<bool>("##scale", settings.unit_scale, {{true, "0 to 1"}, {false, "as stored"}});
   fault_note(results, {"scale"});
   output_line(results, ui);

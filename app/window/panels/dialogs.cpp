@@ -15,7 +15,8 @@ void name_dialog(const char* title, const char* about, FileNameState& state, Fil
   state.opening = false;
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSize({std::min(520 * ui.scale, ImGui::GetMainViewport()->Size.x * 0.9F), 0});
-  constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
+  constexpr ImGuiWindowFlags kFlags =
+      ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
   if (!ImGui::BeginPopupModal(title, nullptr, kFlags)) return;
   dim_text(about);
   ImGui::SetNextItemWidth(-1);
@@ -37,10 +38,11 @@ void name_dialog(const char* title, const char* about, FileNameState& state, Fil
 }  // namespace
 
 void file_dialogs(Ui& ui) {
-  name_dialog("Save the session", "JSON file that --session and Ctrl+R restore", ui.save, FileAction::save_session, ui);
+  name_dialog("Save the session", "JSON file that --session and Ctrl+R restore", ui.save,
+              FileAction::save_session, ui);
   name_dialog("Restore a session", "JSON file that was saved before", ui.load, FileAction::load_session, ui);
-  name_dialog("Export maps and numbers", "Folder for maps.npy, maps.png, difference.png and run.json", ui.export_to,
-              FileAction::export_maps, ui);
+  name_dialog("Export maps and numbers", "Folder for maps.npy, maps.png, difference.png and run.json",
+              ui.export_to, FileAction::export_maps, ui);
 }
 
 }  // namespace convscope

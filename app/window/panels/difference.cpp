@@ -9,7 +9,8 @@ namespace {
 
 void side_b(Settings& settings, const Results& results, const Ui& ui) {
   control_label(ui, "A", nullptr, 24);
-  const std::string a = results.shown ? results.shown->info.name + ", " + to_string(results.shown->info.target) : "-";
+  const std::string a =
+      results.shown ? results.shown->info.name + ", " + to_string(results.shown->info.target) : "-";
   ImGui::TextUnformatted(fitted_text(a, ImGui::GetContentRegionAvail().x).c_str());
   control_label(ui, "B", "What the chosen strategy is compared with, on the same frame and input (B)", 24);
   std::string current = settings.against;
@@ -18,10 +19,11 @@ void side_b(Settings& settings, const Results& results, const Ui& ui) {
   if (ImGui::BeginCombo("##against", current.c_str())) {
     for (const StrategyRow& r : results.rows) {
       const StrategyInfo& info = r.row->info;
-      const bool selected =
-          info.name == settings.against && (!settings.against_target || *settings.against_target == info.target);
+      const bool selected = info.name == settings.against &&
+                            (!settings.against_target || *settings.against_target == info.target);
       const ImGuiSelectableFlags flags = r.reason ? ImGuiSelectableFlags_Disabled : 0;
-      if (ImGui::Selectable(fmt::format("{}, {}", info.name, to_string(info.target)).c_str(), selected, flags)) {
+      if (ImGui::Selectable(fmt::format("{}, {}", info.name, to_string(info.target)).c_str(), selected,
+                            flags)) {
         settings.against = info.name;
         settings.against_target = info.target;
       }
@@ -46,7 +48,9 @@ class Numbers {
     mono_right(ui_, value, alarming ? kPalette.warning : color_);
     tooltip(about);
   }
-  void row(const char* name, double value, const char* about) { row(name, fmt::format("{:.6g}", value), about); }
+  void row(const char* name, double value, const char* about) {
+    row(name, fmt::format("{:.6g}", value), about);
+  }
   void count(const char* name, int64_t value, const char* about) {
     row(name, std::to_string(value), about, value > 0);
   }
@@ -66,19 +70,24 @@ std::string position_text(const Comparison& c, const ConvShape& s) {
 
 void numbers(const DifferenceResult& d, Numbers n) {
   const Comparison& c = d.comparison;
-  n.row("result", c.pass ? "pass" : "differs", "Pass: all values finite and none further off than the error bound", !c.pass);
+  n.row("result", c.pass ? "pass" : "differs",
+        "Pass: all values finite and none further off than the error bound", !c.pass);
   n.row("values", std::to_string(c.count), "Values compared: all maps at full size");
   n.row("max |A-B|", c.max_abs, "Largest absolute difference, in double");
   n.row("mean |A-B|", c.mean_abs, "Mean absolute difference");
   n.row("RMSE", c.rmse, "Root of the mean squared difference");
   n.row("max relative", c.max_rel, "Largest |A - B| / |B| where B is not 0");
-  n.row("max ULP", std::to_string(c.max_ulp), "Most representable values between A and B; large near 0 without harm");
+  n.row("max ULP", std::to_string(c.max_ulp),
+        "Most representable values between A and B; large near 0 without harm");
   n.row("PSNR, dB", c.psnr_db, "20 log10(largest |B| / RMSE); infinite where both are equal");
-  n.row("max of bound", c.max_bound_fraction, "Largest |A - B| / (n eps (sum |w||x| + |bias|)); above 1 is a fault");
-  n.count("over bound", c.over_tolerance, "Values further off than the bound, and all values that are not finite");
+  n.row("max of bound", c.max_bound_fraction,
+        "Largest |A - B| / (n eps (sum |w||x| + |bias|)); above 1 is a fault");
+  n.count("over bound", c.over_tolerance,
+          "Values further off than the bound, and all values that are not finite");
   n.count("not finite, A", c.nonfinite_a, "NaN or infinite values of A");
   n.count("not finite, B", c.nonfinite_b, "NaN or infinite values of B");
-  n.count("mismatched", c.nonfinite_mismatch, "Positions where only one side is NaN or infinite, or they differ in kind");
+  n.count("mismatched", c.nonfinite_mismatch,
+          "Positions where only one side is NaN or infinite, or they differ in kind");
   n.row("worst at", position_text(c, d.a->prepared->operation.problem.shape), "Map: y, x of the worst value");
   if (c.worst_index >= 0) {
     n.row("worst A", n.exact(c.worst_a), "A there");

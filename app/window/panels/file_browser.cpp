@@ -23,7 +23,8 @@ std::string lower(std::string text) {
 
 bool readable_type(const std::string& name) {
   const std::vector<std::string>& endings = source_endings();
-  return std::find(endings.begin(), endings.end(), lower(fs::path(name).extension().string())) != endings.end();
+  return std::find(endings.begin(), endings.end(), lower(fs::path(name).extension().string())) !=
+         endings.end();
 }
 
 /// Lists the folder, folders first; says why where it cannot and stays with what was listed.
@@ -61,7 +62,8 @@ void list_folder(BrowserState& b) {
 std::vector<int> matching(const BrowserState& b) {
   std::vector<int> rows;
   for (std::size_t i = 0; i < b.entries.size(); ++i) {
-    if (lower(b.entries[i].name).find(lower(b.filter)) != std::string::npos) rows.push_back(static_cast<int>(i));
+    if (lower(b.entries[i].name).find(lower(b.filter)) != std::string::npos)
+      rows.push_back(static_cast<int>(i));
   }
   return rows;
 }
@@ -114,28 +116,33 @@ void keyboard(BrowserState& b, const std::vector<int>& rows, Settings& settings,
   b.selected = std::clamp(b.selected, 0, last);
   if (pressed(ui, GLFW_KEY_ENTER) && !rows.empty()) {
     choose(b, b.entries[static_cast<std::size_t>(rows[static_cast<std::size_t>(b.selected)])], settings);
-  } else if ((pressed(ui, GLFW_KEY_BACKSPACE) && b.filter.empty()) || pressed(ui, GLFW_KEY_UP, GLFW_MOD_ALT)) {
+  } else if ((pressed(ui, GLFW_KEY_BACKSPACE) && b.filter.empty()) ||
+             pressed(ui, GLFW_KEY_UP, GLFW_MOD_ALT)) {
     go_up(b);
   } else if (pressed(ui, GLFW_KEY_ESCAPE)) {
     b.open = false;
   }
 }
 
-void entry_list(BrowserState& b, const std::vector<int>& rows, Settings& settings, const Ui& ui, float height) {
+void entry_list(BrowserState& b, const std::vector<int>& rows, Settings& settings, const Ui& ui,
+                float height) {
   // the keys go to the filter field and to keyboard(), not to the list
-  if (!ImGui::BeginChild("list", {0, height}, true, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoNavFocus)) {
+  if (!ImGui::BeginChild("list", {0, height}, true,
+                         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoNavFocus)) {
     ImGui::EndChild();
     return;
   }
   bool moved = false;
-  for (const int key : {GLFW_KEY_DOWN, GLFW_KEY_UP, GLFW_KEY_PAGE_DOWN, GLFW_KEY_PAGE_UP}) moved |= pressed(ui, key);
+  for (const int key : {GLFW_KEY_DOWN, GLFW_KEY_UP, GLFW_KEY_PAGE_DOWN, GLFW_KEY_PAGE_UP})
+    moved |= pressed(ui, key);
   if (rows.empty()) dim_text(b.entries.empty() ? "nothing to open here" : "no name matches");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BrowserState::Entry e = b.entries[static_cast<std::size_t>(rows[i])];
     const bool selected = static_cast<int>(i) == b.selected;
     ImGui::PushStyleColor(ImGuiCol_Text, e.folder ? kPalette.accent : kPalette.text);
     const std::string label = fmt::format("{}{}##{}", e.name, e.folder ? "/" : "", i);
-    if (ImGui::Selectable(label.c_str(), selected, ImGuiSelectableFlags_AllowDoubleClick | ImGuiSelectableFlags_DontClosePopups)) {
+    if (ImGui::Selectable(label.c_str(), selected,
+                          ImGuiSelectableFlags_AllowDoubleClick | ImGuiSelectableFlags_DontClosePopups)) {
       b.selected = static_cast<int>(i);
       if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) choose(b, e, settings);
     }
@@ -154,7 +161,8 @@ void contents(BrowserState& b, Settings& settings, const Ui& ui) {
   std::vector<int> rows = matching(b);
   if (!b.select_name.empty()) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (b.entries[static_cast<std::size_t>(rows[i])].name == b.select_name) b.selected = static_cast<int>(i);
+      if (b.entries[static_cast<std::size_t>(rows[i])].name == b.select_name)
+        b.selected = static_cast<int>(i);
     }
     b.select_name.clear();
   }
@@ -184,8 +192,10 @@ void file_browser(Settings& settings, const Results&, Ui& ui) {
   if (!b.open) return;
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
-  ImGui::SetNextWindowSize({std::min(640 * ui.scale, viewport.Size.x * 0.9F), std::min(520 * ui.scale, viewport.Size.y * 0.9F)});
-  constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
+  ImGui::SetNextWindowSize(
+      {std::min(640 * ui.scale, viewport.Size.x * 0.9F), std::min(520 * ui.scale, viewport.Size.y * 0.9F)});
+  constexpr ImGuiWindowFlags kFlags =
+      ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
   if (!ImGui::BeginPopupModal("Open a file", &b.open, kFlags)) return;
   if (just_opened) {
     list_folder(b);

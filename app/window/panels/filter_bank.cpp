@@ -35,7 +35,8 @@ void bank_choice(Settings& settings, const Results& results, const Ui& ui) {
 
 void kernel_size(Settings& settings, const Results& results, const Ui& ui) {
   const ConvWeights& w = results.weights;
-  control_label(ui, "Kernel y, x", "Generated filters are made at this size, given ones are cropped or extended by zeros");
+  control_label(ui, "Kernel y, x",
+                "Generated filters are made at this size, given ones are cropped or extended by zeros");
   Axes size = settings.kernel.value_or(Axes{w.k_h, w.k_w});
   if (axes_input(ui, "kernel", size)) {
     settings.kernel = size;
@@ -88,9 +89,11 @@ void weight_grid(Settings& settings, const Results& results, const Ui& ui) {
   const float gap = 2 * ui.scale;
   const float line = ImGui::GetFrameHeight() + gap;
   const float room = ImGui::GetContentRegionAvail().x;
-  const float cell = std::max(52 * ui.scale, (room - gap * static_cast<float>(w.k_w - 1)) / static_cast<float>(w.k_w));
+  const float cell =
+      std::max(52 * ui.scale, (room - gap * static_cast<float>(w.k_w - 1)) / static_cast<float>(w.k_w));
   const bool scrolls_x = cell * static_cast<float>(w.k_w) > room + 1;
-  const float height = line * static_cast<float>(std::min<int64_t>(w.k_h, 7)) + (scrolls_x ? ImGui::GetStyle().ScrollbarSize : 0);
+  const float height = line * static_cast<float>(std::min<int64_t>(w.k_h, 7)) +
+                       (scrolls_x ? ImGui::GetStyle().ScrollbarSize : 0);
   bool changed = false;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
@@ -102,8 +105,9 @@ void weight_grid(Settings& settings, const Results& results, const Ui& ui) {
       if (j > 0) ImGui::SameLine();
       double& v = w.at(ui.filter, ui.channel, i, j);
       const auto part = static_cast<float>(most > 0 ? std::abs(v) / most : 0);
-      ImGui::PushStyleColor(ImGuiCol_FrameBg, v >= 0 ? ImVec4(0.16F + 0.30F * part, 0.18F + 0.06F * part, 0.21F, 1)
-                                                     : ImVec4(0.16F, 0.18F + 0.10F * part, 0.21F + 0.32F * part, 1));
+      ImGui::PushStyleColor(ImGuiCol_FrameBg,
+                            v >= 0 ? ImVec4(0.16F + 0.30F * part, 0.18F + 0.06F * part, 0.21F, 1)
+                                   : ImVec4(0.16F, 0.18F + 0.10F * part, 0.21F + 0.32F * part, 1));
       ImGui::SetNextItemWidth(cell);
       const std::string id = fmt::format("##{}_{}", i, j);
       changed |= number(id.c_str(), v, static_cast<float>(std::max(most, 0.1) / 200));

@@ -51,10 +51,13 @@ void help_window(const Results&, Ui& ui) {
       ImGui::EndTable();
     }
     wrapped_text(kPalette.dim,
-                 "Wheel: zoom at the pointer. Drag: move. Click a map: enlarge it. Double click or Esc: back. Numbers are "
-                 "dragged, or typed after a double click. In an area: arrows and Tab move the focus, Space or Enter uses it.");
+                 "Wheel: zoom at the pointer. Drag: move. Click a map: enlarge it. Double click or Esc: "
+                 "back. Numbers are "
+                 "dragged, or typed after a double click. In an area: arrows and Tab move the focus, Space "
+                 "or Enter uses it.");
     wrapped_text(kPalette.dim,
-                 "Emulated strategies run the GPU's kernel source on CPU threads; their times are never GPU times. The "
+                 "Emulated strategies run the GPU's kernel source on CPU threads; their times are never GPU "
+                 "times. The "
                  "difference compares two strategies on the same frame and input; NaN is magenta.");
   }
   ImGui::End();

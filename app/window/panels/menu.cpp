@@ -33,6 +33,7 @@ void entries(const char* group, Ui& ui) {
 
 void menu_panel(const Settings&, const Results&, Ui& ui) {
   if (!ImGui::BeginMenuBar()) return;
+  ImGui::SetCursorPosX(6 * ui.scale);  // in line with the areas below
   for (const char* group : {"File", "Strategy", "View", "Window"}) {
     if (!ImGui::BeginMenu(group)) continue;
     entries(group, ui);

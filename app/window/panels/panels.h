@@ -6,8 +6,8 @@
 #include "app/window/results.h"
 #include "app/window/ui.h"
 
-// One function a panel, each in a file of its own. Panels read results, edit settings and the interface's own state,
-// and ask for actions; they never call CUDA or OpenGL.
+// One function a panel, each in a file of its own. Panels read results, edit settings and the interface's own
+// state, and ask for actions; they never call CUDA or OpenGL.
 namespace convscope {
 
 void menu_panel(const Settings&, const Results&, Ui&);

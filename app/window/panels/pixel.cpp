@@ -20,8 +20,9 @@ void row(const Ui& ui, const char* name, const std::string& value, const char* a
 }
 
 std::string ulp_text(double a, double b, Precision precision) {
-  const uint64_t ulp = precision == Precision::fp64 ? ulp_distance(a, b)
-                                                    : ulp_distance(static_cast<float>(a), static_cast<float>(b));
+  const uint64_t ulp = precision == Precision::fp64
+                           ? ulp_distance(a, b)
+                           : ulp_distance(static_cast<float>(a), static_cast<float>(b));
   return ulp == UINT64_MAX ? "NaN" : std::to_string(ulp);
 }
 
@@ -34,7 +35,8 @@ void difference_rows(const Results& results, const Ui& ui) {
   row(ui, "relative", b != 0 ? fmt::format("{:.4g}", std::abs(d) / std::abs(b)) : "-", "|A - B| / |B|");
   row(ui, "ULP", ulp_text(a, b, precision), "Representable values between A and B");
   if (p.bound) {
-    row(ui, "bound", fmt::format("{:.4g}", *p.bound), "n eps (sum |w||x| + |bias|): no order of summation can be further off");
+    row(ui, "bound", fmt::format("{:.4g}", *p.bound),
+        "n eps (sum |w||x| + |bias|): no order of summation can be further off");
     const double part = *p.bound > 0 ? std::abs(d) / *p.bound : (d == 0 ? 0 : INFINITY);
     row(ui, "of bound", fmt::format("{:.4g}", part), "|A - B| / bound");
   }
@@ -60,7 +62,8 @@ void pixel_panel(const Settings&, const Results& results, Ui& ui) {
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 70 * ui.scale);
   ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
   row(ui, "y, x", fmt::format("{}, {}", p.y, p.x),
-      p.at_pointer ? "Of the value under the pointer, from the left top" : "Of the value in the middle of the view");
+      p.at_pointer ? "Of the value under the pointer, from the left top"
+                   : "Of the value in the middle of the view");
   row(ui, "A", p.a ? exact_text(*p.a, results.shown->info.precision) : "reading back…",
       "The shown strategy, with the digits that name the value exactly");
   if (p.a && p.b) difference_rows(results, ui);

@@ -11,10 +11,14 @@ namespace {
 
 const char* type_name(PixelType t) {
   switch (t) {
-    case PixelType::u8: return "8-bit";
-    case PixelType::u16: return "16-bit";
-    case PixelType::f32: return "float";
-    case PixelType::f64: return "double";
+    case PixelType::u8:
+      return "8-bit";
+    case PixelType::u16:
+      return "16-bit";
+    case PixelType::f32:
+      return "float";
+    case PixelType::f64:
+      return "double";
   }
   return "";
 }
@@ -33,7 +37,9 @@ void path_field(Settings& settings, const Results&, Ui& ui) {
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll)) {
     settings.source = ui.source_text_of = ui.source_text;
   }
-  tooltip("A picture, an .npy array, or pattern:NAME:WxH. Enter opens it (Ctrl+L). Files may also be dropped on the window.");
+  tooltip(
+      "A picture, an .npy array, or pattern:NAME:WxH. Enter opens it (Ctrl+L). Files may also be dropped on "
+      "the window.");
   ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
   if (ImGui::Button("Browse")) ui.actions.push_back(Action::open_file);
   tooltip("Ctrl+O");
@@ -61,7 +67,8 @@ void facts(const Results& results, const Ui& ui) {
   const std::string format = fitted_text(f.format.empty() ? type_name(l.type) : f.format, width);
   dim_text(format);
   tooltip(f.format);
-  dim_text(bytes_text(static_cast<double>(f.pixels.size())) + (f.images > 1 ? fmt::format(", {} images", f.images) : ""));
+  dim_text(bytes_text(static_cast<double>(f.pixels.size())) +
+           (f.images > 1 ? fmt::format(", {} images", f.images) : ""));
   mono_text(ui, fitted_text(f.hash, width * 0.98F), kPalette.dim);
   tooltip("FNV-1a of the pixels: " + f.hash);
   ImGui::EndGroup();

@@ -36,8 +36,8 @@ void status_bar(const Settings& settings, const Results& results, const Ui& ui) 
   item(source_words(results), kPalette.text, width * 0.22F);
   if (results.shown) {
     const StrategyInfo& info = results.shown->info;
-    item(fmt::format("{} on {}, {}", info.name, to_string(info.target), to_string(info.precision)), kPalette.accent,
-         width * 0.22F);
+    item(fmt::format("{} on {}, {}", info.name, to_string(info.target), to_string(info.precision)),
+         kPalette.accent, width * 0.22F);
     item(device_words(results, info), kPalette.dim, width * 0.24F);
   }
   const std::string interop =

@@ -85,11 +85,14 @@ void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
   fault_note(results, {"strategy", "target"});
   reasons(results);
   control_label(ui, "Precision", "Of the planes and of the arithmetic (P)");
-  choice<Precision>("##precision", settings.precision, {{Precision::fp32, "fp32"}, {Precision::fp64, "fp64"}});
+  choice<Precision>("##precision", settings.precision,
+                    {{Precision::fp32, "fp32"}, {Precision::fp64, "fp64"}});
   fault_note(results, {"precision"});
-  control_label(ui, "Rounding", "Fused multiply-add rounds once, separate rounds after the product and after the sum (R)");
-  choice<Rounding>("##rounding", settings.rounding,
-                   {{Rounding::fused, "fused multiply-add"}, {Rounding::separate, "separate product and sum"}});
+  control_label(ui, "Rounding",
+                "Fused multiply-add rounds once, separate rounds after the product and after the sum (R)");
+  choice<Rounding>(
+      "##rounding", settings.rounding,
+      {{Rounding::fused, "fused multiply-add"}, {Rounding::separate, "separate product and sum"}});
   fault_note(results, {"rounding"});
 }
 

@@ -9,9 +9,9 @@
 namespace convscope {
 namespace {
 
-constexpr std::array<ImU32, 8> kStageColors{IM_COL32(86, 156, 214, 255), IM_COL32(120, 190, 130, 255),
-                                            IM_COL32(226, 160, 80, 255), IM_COL32(190, 120, 200, 255),
-                                            IM_COL32(90, 190, 190, 255), IM_COL32(220, 110, 110, 255),
+constexpr std::array<ImU32, 8> kStageColors{IM_COL32(86, 156, 214, 255),  IM_COL32(120, 190, 130, 255),
+                                            IM_COL32(226, 160, 80, 255),  IM_COL32(190, 120, 200, 255),
+                                            IM_COL32(90, 190, 190, 255),  IM_COL32(220, 110, 110, 255),
                                             IM_COL32(200, 200, 110, 255), IM_COL32(150, 150, 170, 255)};
 
 ImU32 stage_color(std::size_t i) { return kStageColors[i % kStageColors.size()]; }
@@ -48,7 +48,8 @@ void time_row(const TimingTable::Row& row, const Ui& ui, const ImU32* color, boo
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float side = ImGui::GetTextLineHeight() * 0.5F;
   if (color) {
-    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + side * 0.5F}, {at.x + side, at.y + side * 1.5F}, *color, 2);
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + side * 0.5F}, {at.x + side, at.y + side * 1.5F},
+                                              *color, 2);
   }
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + side * 1.7F);
   if (bold) ImGui::PushFont(ui.fonts.bold);
@@ -71,7 +72,8 @@ void table_header(const Ui& ui) {
     const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(name).x;
     if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
     ImGui::TextColored(kPalette.dim, "%s", name);
-    if (name[0] == 'm' || name[0] == 'p') tooltip(fmt::format("Of the last {} frames at most", TimingTable::kWindow));
+    if (name[0] == 'm' || name[0] == 'p')
+      tooltip(fmt::format("Of the last {} frames at most", TimingTable::kWindow));
     if (name[0] == 'f') tooltip("The first run after a switch, which pays for cold memory and caches");
   }
   (void)ui;
@@ -102,7 +104,8 @@ std::string heading(const char* side, const StrategyInfo& info) {
   const char* note = info.target == Target::emulated ? "emulated on CPU, not a GPU time"
                      : info.target == Target::cuda   ? "live, inputs in cache"
                                                      : "CPU";
-  return fmt::format("{}: {} on {}, {} ({})", side, info.name, to_string(info.target), to_string(info.precision), note);
+  return fmt::format("{}: {} on {}, {} ({})", side, info.name, to_string(info.target),
+                     to_string(info.precision), note);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ void labels(const Settings& settings, const Results& results, const Ui& ui, ImDr
   const bool grid = l.origin_y > 0;
   for (int cell = 0; cell < l.cells; ++cell) {
     const CellPosition at = cell_position(l, cell);
-    const ImVec2 corner{ui.view_position.x + static_cast<float>(at.x), ui.view_position.y + static_cast<float>(at.y)};
+    const ImVec2 corner{ui.view_position.x + static_cast<float>(at.x),
+                        ui.view_position.y + static_cast<float>(at.y)};
     const int64_t plane = l.first_plane + cell;
     const std::string text = fitted_text(map_label(results, plane), static_cast<float>(l.cell_w) - 2);
     const bool chosen = plane == settings.map;
@@ -35,8 +36,10 @@ void labels(const Settings& settings, const Results& results, const Ui& ui, ImDr
     if (grid) {
       list.AddText({corner.x, corner.y - ImGui::GetTextLineHeight() - 1}, color, text.c_str());
       if (chosen) {
-        list.AddRect({corner.x - 1, corner.y - 1},
-                     {corner.x + static_cast<float>(l.cell_w) + 1, corner.y + static_cast<float>(l.cell_h) + 1}, color);
+        list.AddRect(
+            {corner.x - 1, corner.y - 1},
+            {corner.x + static_cast<float>(l.cell_w) + 1, corner.y + static_cast<float>(l.cell_h) + 1},
+            color);
       }
       continue;
     }
@@ -77,9 +80,8 @@ double shown_value(const Results& results, bool difference, int64_t plane, int64
 void written_values(const Settings& settings, const Results& results, const Ui& ui, ImDrawList& list) {
   const ViewLayout& l = ui.drawn;
   if (1 / l.step < kWrittenFrom * ui.scale || !results.shown->host) return;
-  if (ui.drawn_difference &&
-      (settings.metric != Metric::signed_difference || !results.difference ||
-       results.difference->number != results.shown->number)) {
+  if (ui.drawn_difference && (settings.metric != Metric::signed_difference || !results.difference ||
+                              results.difference->number != results.shown->number)) {
     return;
   }
   const ColorMap colors = view_color_map(settings, ui.drawn_difference);
@@ -96,8 +98,10 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
         const std::string text = fmt::format("{:.3g}", value);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 middle{
-            ui.view_position.x + static_cast<float>(at.x + (static_cast<double>(x) + 0.5 - l.region_x) / l.step),
-            ui.view_position.y + static_cast<float>(at.y + (static_cast<double>(y) + 0.5 - l.region_y) / l.step)};
+            ui.view_position.x +
+                static_cast<float>(at.x + (static_cast<double>(x) + 0.5 - l.region_x) / l.step),
+            ui.view_position.y +
+                static_cast<float>(at.y + (static_cast<double>(y) + 0.5 - l.region_y) / l.step)};
         const ImVec2 from{middle.x - size.x / 2, middle.y - size.y / 2};
         list.AddText(from, readable_on(color_of(value, results.range, colors)), text.c_str());
       }
@@ -108,7 +112,8 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
 
 void pill(const Ui& ui, ImDrawList& list, const char* text) {
   const ImVec2 size = ImGui::CalcTextSize(text);
-  const ImVec2 from{ui.view_position.x + static_cast<float>(ui.request.width) - size.x - 22, ui.view_position.y + 6};
+  const ImVec2 from{ui.view_position.x + static_cast<float>(ui.request.width) - size.x - 22,
+                    ui.view_position.y + 6};
   list.AddRectFilled(from, {from.x + size.x + 16, from.y + size.y + 6}, IM_COL32(60, 44, 16, 235), 4);
   list.AddText({from.x + 8, from.y + 3}, ImGui::GetColorU32(kPalette.warning), text);
 }
@@ -123,7 +128,8 @@ void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDr
   if (results.computing) {
     pill(ui, list, "computing…, showing the previous setting");
   } else if (!ui.picture_current) {
-    pill(ui, list, settings.tab == ViewTab::difference ? "comparing…, showing the picture before" : "drawing…");
+    pill(ui, list,
+         settings.tab == ViewTab::difference ? "comparing…, showing the picture before" : "drawing…");
   }
 }
 

@@ -16,7 +16,8 @@ void tabs(Settings& settings, const Ui& ui) {
       {ViewTab::maps, "Maps"}, {ViewTab::one, "One map"}, {ViewTab::difference, "Difference"}};
   for (const auto& [tab, name] : all) {
     const bool current = settings.tab == tab;
-    ImGui::PushStyleColor(ImGuiCol_Button, ImGui::GetStyleColorVec4(current ? ImGuiCol_TabActive : ImGuiCol_Tab));
+    ImGui::PushStyleColor(ImGuiCol_Button,
+                          ImGui::GetStyleColorVec4(current ? ImGuiCol_TabActive : ImGuiCol_Tab));
     ImGui::PushStyleColor(ImGuiCol_Text, current ? kPalette.text : kPalette.dim);
     if (ImGui::Button(name)) settings.tab = tab;
     ImGui::PopStyleColor(2);
@@ -27,8 +28,8 @@ void tabs(Settings& settings, const Ui& ui) {
 void metric_choice(Settings& settings, const Ui& ui) {
   ImGui::SetNextItemWidth(118 * ui.scale);
   if (!ImGui::BeginCombo("##metric", metric_name(settings.metric))) return;
-  for (const Metric m : {Metric::signed_difference, Metric::absolute, Metric::relative, Metric::ulp,
-                         Metric::bound_fraction}) {
+  for (const Metric m :
+       {Metric::signed_difference, Metric::absolute, Metric::relative, Metric::ulp, Metric::bound_fraction}) {
     if (ImGui::Selectable(metric_name(m), settings.metric == m)) settings.metric = m;
   }
   ImGui::EndCombo();
@@ -63,7 +64,8 @@ void pointer_input(Settings& settings, const Results& results, Ui& ui, ImVec2 at
   if (ImGui::IsItemHovered()) {
     ui.pointer = ImVec2(io.MousePos.x - at.x, io.MousePos.y - at.y);
     if (io.MouseWheel != 0) {
-      zoom_at(settings, ui.drawn, std::pow(1.25, static_cast<double>(io.MouseWheel)), ui.pointer->x, ui.pointer->y);
+      zoom_at(settings, ui.drawn, std::pow(1.25, static_cast<double>(io.MouseWheel)), ui.pointer->x,
+              ui.pointer->y);
     }
   }
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3)) {
@@ -106,11 +108,13 @@ ViewRequest request_for(const Settings& settings, const Results& results, const 
 }
 
 void range_fields(Settings& settings, const Results& results, const Ui& ui) {
-  if (ImGui::Checkbox("auto", &settings.auto_range) && !settings.auto_range && results.range.high > results.range.low) {
+  if (ImGui::Checkbox("auto", &settings.auto_range) && !settings.auto_range &&
+      results.range.high > results.range.low) {
     settings.range_low = results.range.low;
     settings.range_high = results.range.high;
   }
-  tooltip("Automatic: from the least to the largest finite value in sight; a minified map shows averages (A)");
+  tooltip(
+      "Automatic: from the least to the largest finite value in sight; a minified map shows averages (A)");
   if (settings.auto_range) return;
   ImGui::PushFont(ui.fonts.mono);
   for (double* v : {&settings.range_low, &settings.range_high}) {
@@ -158,7 +162,8 @@ void color_bar(Settings& settings, const Results& results, const Ui& ui) {
   const float height = ImGui::GetFrameHeight();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy({width, height});
-  ImGui::GetWindowDrawList()->AddImage(ui.table_texture, {at.x, at.y + height * 0.2F}, {at.x + width, at.y + height * 0.8F});
+  ImGui::GetWindowDrawList()->AddImage(ui.table_texture, {at.x, at.y + height * 0.2F},
+                                       {at.x + width, at.y + height * 0.8F});
   tooltip(unit + ". NaN is magenta.");
   ImGui::SameLine();
   mono_text(ui, high);
@@ -183,7 +188,8 @@ void views_panel(Settings& settings, const Results& results, Ui& ui) {
   pointer_input(settings, results, ui, at);
   double_click_back(settings, ui);
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, IM_COL32(kEmptyColor.r, kEmptyColor.g, kEmptyColor.b, 255));
+  list.AddRectFilled(at, {at.x + size.x, at.y + size.y},
+                     IM_COL32(kEmptyColor.r, kEmptyColor.g, kEmptyColor.b, 255));
   if (ui.view_texture && ui.drawn.cells > 0) {
     // a picture of another size, while the window is dragged, keeps its own pixels
     const ImVec2 end{at.x + static_cast<float>(ui.drawn.view_w), at.y + static_cast<float>(ui.drawn.view_h)};

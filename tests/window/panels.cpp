@@ -1,0 +1,107 @@
+// Panels without a window: Dear ImGui runs on made-up input.
+#include <gtest/gtest.h>
+#include <imgui.h>
+
+#include "app/window/panels/panels.h"
+#include "app/window/panels/widgets.h"
+
+namespace convscope {
+namespace {
+
+class Panels : public testing::Test {
+ protected:
+  Panels() {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {400, 1200};
+    io.DeltaTime = 1.0F / 60;
+    apply_theme(ui_);
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+  }
+  ~Panels() override { ImGui::DestroyContext(); }
+
+  template <class Draw>
+  void frame(Draw draw, ImVec2 pointer = {-1, -1}, bool down = false) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = pointer;
+    io.MouseDown[0] = down;
+    ImGui::NewFrame();
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(io.DisplaySize);
+    ImGui::Begin("area", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove);
+    draw();
+    ImGui::End();
+    ImGui::Render();
+  }
+  template <class Draw>
+  void click(Draw draw, ImVec2 at) {
+    for (int i = 0; i < 2; ++i) frame(draw, at);
+    for (int i = 0; i < 2; ++i) frame(draw, at, true);
+    for (int i = 0; i < 2; ++i) frame(draw, at);
+  }
+
+  Ui ui_;
+};
+
+TEST_F(Panels, EqualLabelsReactOnTheirOwn) {
+  // C28
+  int pressed[2] = {0, 0};
+  ImVec2 middle[2];
+  const auto draw = [&] {
+    for (int i = 0; i < 2; ++i) {
+      const PanelScope panel(ui_, i == 0 ? "First" : "Second");
+      if (ImGui::Button("Reset")) ++pressed[i];
+      middle[i] = {(ImGui::GetItemRectMin().x + ImGui::GetItemRectMax().x) / 2,
+                   (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y) / 2};
+    }
+  };
+  frame(draw);
+  click(draw, middle[1]);
+  EXPECT_EQ(pressed[0], 0);
+  EXPECT_EQ(pressed[1], 1);
+  click(draw, middle[0]);
+  EXPECT_EQ(pressed[0], 1);
+  EXPECT_EQ(pressed[1], 1);
+}
+
+TEST_F(Panels, AllDrawWithoutResults) {
+  Settings settings;
+  const Settings before = settings;
+  const Results results;
+  const auto draw = [&] {
+    source_panel(settings, results, ui_);
+    strategies_panel(settings, results, ui_);
+    filter_bank_panel(settings, results, ui_);
+    convolution_panel(settings, results, ui_);
+    pixel_panel(settings, results, ui_);
+    difference_panel(settings, results, ui_);
+    timings_panel(settings, results, ui_);
+    views_panel(settings, results, ui_);
+    status_bar(settings, results, ui_);
+    ui_.help = true;
+    help_window(results, ui_);
+    file_dialogs(ui_);
+  };
+  for (int i = 0; i < 3; ++i) frame(draw);
+  EXPECT_EQ(settings, before) << "drawing alone changes no setting";
+}
+
+TEST_F(Panels, TextIsCutAtWholeLetters) {
+  std::string cut;
+  frame([&] { cut = fitted_text("Größenänderung über alles", 90); });
+  EXPECT_LT(cut.size(), std::string("Größenänderung über alles").size());
+  ASSERT_GE(cut.size(), 3U);
+  EXPECT_EQ(cut.substr(cut.size() - 3), "…");
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    if (static_cast<unsigned char>(cut[i]) == 0xC3) {
+      ASSERT_LT(i + 1, cut.size());
+      EXPECT_EQ(static_cast<unsigned char>(cut[i + 1]) & 0xC0, 0x80);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convscope
