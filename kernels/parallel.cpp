@@ -92,12 +92,14 @@ class Pool {
   void help() {
     std::unique_lock lock(mutex_);
     while (true) {
-      const auto open = [this] {
-        return std::find_if(jobs_.begin(), jobs_.end(), [](Job* j) { return j->open(); });
-      };
-      wake_.wait(lock, [&] { return stopping_ || open() != jobs_.end(); });
+      // Looked for once a wake-up: threads take parts without the mutex, so that a job may close between two looks.
+      auto found = jobs_.end();
+      wake_.wait(lock, [&] {
+        found = std::find_if(jobs_.begin(), jobs_.end(), [](Job* j) { return j->open(); });
+        return stopping_ || found != jobs_.end();
+      });
       if (stopping_) return;
-      Job& job = **open();
+      Job& job = **found;
       ++job.helpers;
       lock.unlock();
       work(job);

@@ -97,5 +97,17 @@ TEST(Emulated, TwoCpuThreadsLaunchAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(Divisor, DividesAsTheProcessorDoes) {
+  for (const uint32_t d : {1u, 2u, 3u, 5u, 7u, 60u, 127u, 128u, 1919u, 65535u, 65537u, 1000003u, 2147483647u}) {
+    const Divisor divisor(d);
+    for (const uint32_t n : {0u, 1u, d - 1, d, 2 * (d / 2) + 1, 12345678u, 2147483646u, 2147483647u}) {
+      if (n > 2147483647u) continue;
+      uint32_t rest = n;
+      EXPECT_EQ(divisor.take(rest), n % d) << n << " / " << d;
+      EXPECT_EQ(rest, n / d) << n << " / " << d;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace convscope::emulated

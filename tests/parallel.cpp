@@ -106,6 +106,15 @@ TEST(Parallel, TwoCallersAtATime) {
   for (const auto& sum : sums) EXPECT_EQ(sum, 200'000);
 }
 
+TEST(Parallel, ManyShortCallsOnManyThreads) {
+  // jobs that are used up while threads wake for them
+  for (int turn = 0; turn < 30000; ++turn) {
+    std::atomic<int> sum{0};
+    parallel_for(3, 1, [&](int64_t begin, int64_t) { sum += static_cast<int>(begin) + 1; });
+    ASSERT_EQ(sum, 6);
+  }
+}
+
 TEST(Threads, AsTheVariableSays) {
   if (const char* wanted = std::getenv("CONVSCOPE_THREADS"))
     EXPECT_EQ(thread_count(), std::atoi(wanted));

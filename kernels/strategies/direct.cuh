@@ -15,33 +15,35 @@ struct DirectConfig {
   static_assert(kTileX % 32 == 0, "a warp must lie along one row, so that its loads are coalesced");
 };
 
-/// Blocks are numbered tile by tile, map by map, image by image along the grid's x axis, the only long one.
+/// How a block's number along the grid's x axis, the only long one, splits: tile by tile, map by map, image
+/// by image.
+struct DirectGrid {
+  Divisor tiles_x, tiles_y, maps;
+};
+
 template <class T, Rounding R>
-__global__ void direct_kernel(DeviceShape s, int tiles_x, int tiles_y, Activation activation, In<T> in,
-                              In<T> weights, const T* bias, Out<T> out) {
-  unsigned block = blockIdx.x;
-  const int tile_x = static_cast<int>(block % tiles_x);
-  block /= tiles_x;
-  const int tile_y = static_cast<int>(block % tiles_y);
-  block /= tiles_y;
-  const int map = static_cast<int>(block % s.c_out);
-  const int image = static_cast<int>(block / s.c_out);
-  const int x = tile_x * DirectConfig::kTileX + static_cast<int>(threadIdx.x);
-  const int y = tile_y * DirectConfig::kTileY + static_cast<int>(threadIdx.y);
+__global__ void direct_kernel(DeviceShape s, DirectGrid g, Activation activation, In<T> in, In<T> weights,
+                              const T* bias, Out<T> out) {
+  uint32_t block = blockIdx.x;
+  const int x = static_cast<int>(g.tiles_x.take(block) * DirectConfig::kTileX + threadIdx.x);
+  const int y = static_cast<int>(g.tiles_y.take(block) * DirectConfig::kTileY + threadIdx.y);
+  const int map = static_cast<int>(g.maps.take(block));
+  const int image = static_cast<int>(block);
   if (x >= s.out_w || y >= s.out_h) return;
 
   const int first_y = y * s.stride_y - s.pad_y, first_x = x * s.stride_x - s.pad_x;
+  const T* plane = in + int64_t{image} * s.c_in * s.in_plane;
+  const T* weight = weights + int64_t{map} * s.c_in * s.k_h * s.k_w;
   T sum = 0;
-  for (int c = 0; c < s.c_in; ++c) {
-    const int64_t plane = (int64_t{image} * s.c_in + c) * s.in_plane;
-    const int64_t filter = (int64_t{map} * s.c_in + c) * s.k_h * s.k_w;
+  for (int c = 0; c < s.c_in; ++c, plane += s.in_plane) {
     for (int i = 0; i < s.k_h; ++i) {
       const int in_y = first_y + i * s.dilation_y;
-      for (int j = 0; j < s.k_w; ++j) {
+      const bool row_inside = in_y >= 0 && in_y < s.h;
+      const T* const row = plane + int64_t{in_y} * s.w;
+      for (int j = 0; j < s.k_w; ++j, ++weight) {
         const int in_x = first_x + j * s.dilation_x;
-        const bool inside = in_y >= 0 && in_y < s.h && in_x >= 0 && in_x < s.w;
-        const T value = inside ? read_only(in + plane + int64_t{in_y} * s.w + in_x) : T(0);
-        sum = mad<R>(value, read_only(weights + filter + i * s.k_w + j), sum);
+        const T value = row_inside && in_x >= 0 && in_x < s.w ? read_only(row + in_x) : T(0);
+        sum = mad<R>(value, read_only(weight), sum);
       }
     }
   }
@@ -70,8 +72,9 @@ class Direct final : public Strategy {
     const auto kernel = problem_.rounding == Rounding::fused ? direct_kernel<T, Rounding::fused>
                                                              : direct_kernel<T, Rounding::separate>;
     TARGET::launch("direct", kernel, dim3(static_cast<unsigned>(blocks(shape))),
-                   dim3(DirectConfig::kTileX, DirectConfig::kTileY), 0, device_shape(shape), tiles_x(shape),
-                   tiles_y(shape), problem_.activation, static_cast<const T*>(in), weights_.data(),
+                   dim3(DirectConfig::kTileX, DirectConfig::kTileY), 0, device_shape(shape),
+                   DirectGrid{Divisor(tiles_x(shape)), Divisor(tiles_y(shape)), Divisor(shape.c_out)},
+                   problem_.activation, static_cast<const T*>(in), weights_.data(),
                    bias_.size() == 0 ? nullptr : bias_.data(), static_cast<T*>(out));
   }
 

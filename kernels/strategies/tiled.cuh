@@ -20,21 +20,19 @@ struct TiledConfig {
 
 /// What the launch derives from the shape.
 struct TiledGrid {
-  int tiles_x, tiles_y, map_groups;
-  int tile_h, tile_w;  // input tile with its halo
+  Divisor tiles_x, tiles_y, map_groups;  // how a block's number along the grid's x axis splits
+  int tile_h, tile_w;                    // input tile with its halo
 };
 
 /// Shared memory: the weights of one channel as [tap][map], then the input tile.
 template <class T, int kMaps, Rounding R>
 __global__ void tiled_kernel(DeviceShape s, TiledGrid g, Activation activation, In<T> in, In<T> weights,
                              const T* bias, Out<T> out) {
-  unsigned block = blockIdx.x;
-  const int tile_x = static_cast<int>(block % g.tiles_x);
-  block /= g.tiles_x;
-  const int tile_y = static_cast<int>(block % g.tiles_y);
-  block /= g.tiles_y;
-  const int first_map = static_cast<int>(block % g.map_groups) * kMaps;
-  const int image = static_cast<int>(block / g.map_groups);
+  uint32_t block = blockIdx.x;
+  const int tile_x = static_cast<int>(g.tiles_x.take(block));
+  const int tile_y = static_cast<int>(g.tiles_y.take(block));
+  const int first_map = static_cast<int>(g.map_groups.take(block)) * kMaps;
+  const int image = static_cast<int>(block);
 
   const int taps = s.k_h * s.k_w;
   T* const tile_weights = shared_memory<T>();
@@ -92,8 +90,7 @@ class Tiled final : public Strategy {
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     const ConvShape& s = p.shape;
-    const int64_t groups = ceil_div(s.c_out, 1);
-    if (auto why = refuses_size(s, tiles_x(s) * tiles_y(s) * groups * s.n)) return why;
+    if (auto why = refuses_size(s, tiles_x(s) * tiles_y(s) * s.c_out * s.n)) return why;
     const auto limit = static_cast<int64_t>(max_shared_bytes());
     if (maps_that_fit(s, limit) == 0) {
       return "the input tile of " + std::to_string(tile_h(s)) + "x" + std::to_string(tile_w(s)) +
@@ -117,10 +114,10 @@ class Tiled final : public Strategy {
 
   void launch(const void* in, void* out, Stages& stages) override {
     const ConvShape& s = problem_.shape;
-    const auto i = [](int64_t v) { return static_cast<int>(v); };
-    const TiledGrid grid{i(tiles_x(s)), i(tiles_y(s)), i(ceil_div(s.c_out, maps_)), i(tile_h(s)),
-                         i(tile_w(s))};
-    const int64_t blocks = tiles_x(s) * tiles_y(s) * grid.map_groups * s.n;
+    const int64_t groups = ceil_div(s.c_out, maps_);
+    const TiledGrid grid{Divisor(tiles_x(s)), Divisor(tiles_y(s)), Divisor(groups),
+                         static_cast<int>(tile_h(s)), static_cast<int>(tile_w(s))};
+    const int64_t blocks = tiles_x(s) * tiles_y(s) * groups * s.n;
     const StageTimer timer(stages, "tiled");
     TARGET::launch("tiled", kernel(), dim3(static_cast<unsigned>(blocks)),
                    dim3(TiledConfig::kTileX, TiledConfig::kTileY),

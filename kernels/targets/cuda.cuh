@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 
 #define TARGET cuda
 #define CONVSCOPE_EMULATED 0
+#define CONVSCOPE_CONSTANT(...) const __grid_constant__ __VA_ARGS__
 #define CONVSCOPE_UNROLL _Pragma("unroll")
 
 namespace convscope::cuda {
@@ -100,16 +100,5 @@ class DeviceArray {
   DeviceMemory memory_;
   std::size_t size_ = 0;
 };
-
-template <class T>
-void copy_to_constant(const void* symbol, const DeviceArray<T>& from) {
-  check(cudaMemcpyToSymbolAsync(symbol, from.data(), from.size() * sizeof(T), 0, cudaMemcpyDeviceToDevice,
-                                stream()),
-        "copy to constant memory");
-}
-
-/// Serialises the enqueueing of launches that share one constant memory; the stream serialises their
-/// execution.
-using ConstantLock = std::lock_guard<std::mutex>;
 
 }  // namespace convscope::cuda

@@ -6,6 +6,12 @@
 
 #include "kernels/shape.h"
 
+#ifdef __CUDACC__
+#define CONVSCOPE_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define CONVSCOPE_HOST_DEVICE inline
+#endif
+
 namespace convscope {
 
 /// ConvShape as kernels take it: 32-bit sizes along the axes (strategies refuse larger ones), 64-bit strides
@@ -23,6 +29,30 @@ inline DeviceShape device_shape(const ConvShape& s) {
           i(s.k_w),        i(s.stride.y), i(s.stride.x), i(s.pad.y), i(s.pad.x),           i(s.dilation.y),
           i(s.dilation.x), i(s.out_h()),  i(s.out_w()),  s.h * s.w,  s.out_h() * s.out_w()};
 }
+
+/// Divides numbers below 2^31 by a fixed divisor with a multiplication and a shift: a kernel's first lines
+/// would otherwise cost as much as twenty of its taps. Granlund and Montgomery, Division by Invariant
+/// Integers using Multiplication (1994), section 4.
+struct Divisor {
+  uint32_t value = 1, multiplier = 0, shift = 0;
+
+  Divisor() = default;
+  explicit Divisor(int64_t d) : value(static_cast<uint32_t>(d)) {
+    while ((uint64_t{1} << shift) < value) ++shift;
+    multiplier = static_cast<uint32_t>(((uint64_t{1} << 32) * ((uint64_t{1} << shift) - value)) / value + 1);
+  }
+
+  CONVSCOPE_HOST_DEVICE uint32_t divide(uint32_t n) const {
+    // n < 2^31, so that the sum does not overflow
+    return (static_cast<uint32_t>((static_cast<uint64_t>(n) * multiplier) >> 32) + n) >> shift;
+  }
+  /// The remainder; n becomes the quotient.
+  CONVSCOPE_HOST_DEVICE uint32_t take(uint32_t& n) const {
+    const uint32_t quotient = divide(n), remainder = n - quotient * value;
+    n = quotient;
+    return remainder;
+  }
+};
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,7 +22,8 @@
 #define __global__
 #define __device__ inline
 #define __forceinline__
-#define __constant__
+// A struct that the kernel takes in constant memory; here the launch's own.
+#define CONVSCOPE_CONSTANT(...) const __VA_ARGS__&
 #define CONVSCOPE_UNROLL _Pragma("GCC unroll 32")
 
 namespace convscope::emulated {
@@ -141,13 +141,5 @@ class DeviceArray {
  private:
   std::vector<T> values_;
 };
-
-template <class T>
-void copy_to_constant(void* symbol, const DeviceArray<T>& from) {
-  std::memcpy(symbol, from.data(), from.size() * sizeof(T));
-}
-
-/// Serialises the launches that share one constant memory.
-using ConstantLock = std::lock_guard<std::mutex>;
 
 }  // namespace convscope::emulated
