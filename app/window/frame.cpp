@@ -92,9 +92,31 @@ void interop_state(Program& p) {
   if (p.results.interop_reason.empty() && !device) p.results.interop_reason = "host memory";
 }
 
+/// Dear ImGui looks at keys once a frame: one that went down and up again since the last frame would be lost
+/// on it. Such keys are down for this frame; release_keys() lets them go after it.
+void hold_keys(const Program& p) {
+  ImGuiIO& io = ImGui::GetIO();
+  for (const KeyPress press : p.ui.keys) {
+    if (press.key >= 0 && press.key < IM_ARRAYSIZE(io.KeysDown)) io.KeysDown[press.key] = true;
+    io.KeyCtrl |= (press.mods & GLFW_MOD_CONTROL) != 0;
+    io.KeyShift |= (press.mods & GLFW_MOD_SHIFT) != 0;
+  }
+}
+
+void release_keys(const Program& p) {
+  ImGuiIO& io = ImGui::GetIO();
+  const auto down = [&](int key) { return glfwGetKey(p.window, key) == GLFW_PRESS; };
+  for (const KeyPress press : p.ui.keys) {
+    if (press.key >= 0 && press.key < IM_ARRAYSIZE(io.KeysDown)) io.KeysDown[press.key] = down(press.key);
+  }
+  io.KeyCtrl = down(GLFW_KEY_LEFT_CONTROL) || down(GLFW_KEY_RIGHT_CONTROL);
+  io.KeyShift = down(GLFW_KEY_LEFT_SHIFT) || down(GLFW_KEY_RIGHT_SHIFT);
+}
+
 void begin_interface(Program& p) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  hold_keys(p);
   ImGui::NewFrame();
   const bool difference = p.ui.drawn_difference;
   p.ui.table_texture = texture_id(p.heat_map.table(view_color_map(p.settings, difference)));
@@ -125,6 +147,7 @@ void frame(Program& p) {
   draw_views(p);
   render(p);
   p.draw_timer.end();
+  release_keys(p);
   interop_state(p);
   read_pixel(p);
   if (const auto ms = p.draw_timer.collect()) p.results.timings.add("draw (GL)", *ms);

@@ -141,7 +141,7 @@ bool perform_view(Action action, Settings& s, Ui& ui) {
       fit(s);
       return true;
     case Action::zoom_one:
-      zoom_centre(s, ui.drawn, ui.drawn.step);
+      one_to_one(s);
       return true;
     case Action::pan_left:
       pan(s, ui.drawn, step, 0);

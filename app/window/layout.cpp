@@ -114,6 +114,11 @@ void fit(Settings& s) {
   s.center_x = s.center_y = 0.5;
 }
 
+void one_to_one(Settings& s) {
+  if (s.zoom <= 0) s.center_x = s.center_y = 0.5;
+  s.zoom = 1;
+}
+
 void zoom_at(Settings& s, const ViewLayout& l, double factor, double view_x, double view_y) {
   if (l.cells == 0) return;
   const double zoom = std::min(factor / l.step, kMaxZoom);

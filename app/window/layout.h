@@ -47,6 +47,8 @@ void zoom_centre(Settings&, const ViewLayout&, double factor);
 /// Moves the picture by view pixels.
 void pan(Settings&, const ViewLayout&, double dx, double dy);
 void fit(Settings&);
+/// One view pixel a value, also where that is smaller than fit.
+void one_to_one(Settings&);
 /// View pixels for each value at which a whole map fits its cell.
 double fit_zoom(const ViewLayout&);
 

@@ -96,9 +96,8 @@ TEST(WindowFaults, InvalidSettingsNeverStick) {
     window.key("v");  // a valid change takes the fault away
     window.wait_for("no fault", [](const Json& j) { return j["fault"].is_null(); });
     window.key("v");
-    window.wait_for("back", [](const Json& j) {
-      return j["settings"]["convolution"] == "false" && j["fault"].is_null();
-    });
+    window.wait_for(
+        "back", [](const Json& j) { return j["settings"]["convolution"] == "off" && j["fault"].is_null(); });
   }
 }
 

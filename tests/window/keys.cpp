@@ -36,15 +36,24 @@ TEST(WindowKeys, EachKeyChangesItsSetting) {
     const char *key, *setting, *value;
   };
   const Case cases[] = {
-      {"d", "tab", "difference"},    {"x", "metric", "absolute"},
-      {"x", "metric", "relative"},   {"x", "metric", "ulp"},
-      {"x", "metric", "bound"},      {"x", "metric", "signed"},
-      {"o", "tab", "one"},           {"Next", "map", "1"},
-      {"Prior", "map", "0"},         {"Prior", "map", "15"},
-      {"Escape", "tab", "maps"},     {"c", "color_map", "turbo"},
-      {"r", "rounding", "separate"}, {"p", "precision", "fp64"},
-      {"v", "convolution", "true"},  {"4", "strategy", "reference"},
-      {"1", "strategy", "direct"},   {"m", "tab", "maps"},
+      {"d", "tab", "difference"},
+      {"x", "metric", "absolute"},
+      {"x", "metric", "relative"},
+      {"x", "metric", "ulp"},
+      {"x", "metric", "bound_fraction"},
+      {"x", "metric", "signed"},
+      {"o", "tab", "one"},
+      {"Next", "map", "1"},
+      {"Prior", "map", "0"},
+      {"Prior", "map", "15"},
+      {"Escape", "tab", "maps"},
+      {"c", "color_map", "turbo"},
+      {"r", "rounding", "separate"},
+      {"p", "precision", "fp64"},
+      {"v", "convolution", "on"},
+      {"4", "strategy", "reference"},
+      {"1", "strategy", "direct"},
+      {"m", "tab", "maps"},
   };
   Driver window(kSmall);
   for (const Case& c : cases) {

@@ -40,7 +40,7 @@ void zoom_controls(Settings& settings, const Ui& ui) {
   if (ImGui::Button("Fit")) fit(settings);
   tooltip("0");
   ImGui::SameLine(0, 2 * ui.scale);
-  if (ImGui::Button("1:1") && l.cells > 0) zoom_centre(settings, l, l.step);
+  if (ImGui::Button("1:1")) one_to_one(settings);
   tooltip("Z");
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
