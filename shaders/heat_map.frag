@@ -4,7 +4,8 @@
 uniform usamplerBuffer view_bits;  // view_width floats a row, row 0 at the top
 uniform sampler2D table;           // 256 x 1, from low to high
 uniform int view_width;
-uniform vec2 range;  // low, high
+uniform vec2 range;  // low, high; both positive where logarithmic
+uniform bool logarithmic;
 uniform uint empty_bits;
 uniform vec3 empty_color;
 uniform vec3 nan_color;
@@ -24,7 +25,12 @@ void main() {
     return;
   }
   float value = uintBitsToFloat(bits);
-  float span = range.y - range.x;
-  float t = span > 0.0 ? clamp((value - range.x) / span, 0.0, 1.0) : (value > range.x ? 1.0 : value < range.x ? 0.0 : 0.5);
+  vec2 ends = range;
+  if (logarithmic) {
+    value = log2(max(abs(value), range.x));  // zero and what is below the range are its low end
+    ends = log2(range);
+  }
+  float span = ends.y - ends.x;
+  float t = span > 0.0 ? clamp((value - ends.x) / span, 0.0, 1.0) : (value > ends.x ? 1.0 : value < ends.x ? 0.0 : 0.5);
   color = vec4(texelFetch(table, ivec2(int(roundEven(t * 255.0)), 0), 0).rgb, 1.0);
 }

@@ -55,7 +55,9 @@ void DifferenceSide::collect(Results& results, DeviceSide* device) {
       continue;
     }
     if (!d.times.empty()) {
-      const bool switched = !results.difference || results.difference->b->info.id() != d.result.b->info.id();
+      const std::string run =
+          d.result.b->info.id() + " " + describe(d.result.b->prepared->operation.problem.shape);
+      const bool switched = std::exchange(timed_, run) != run;
       if (switched) results.against_timings.clear();
       for (const FrameTimes& t : d.times) results.against_timings.add(t, switched);
     }

@@ -43,6 +43,7 @@ class DifferenceSide {
   std::string asked_against_;
   bool b_by_device_ = false;  // chain b of the device holds side B of the newest request
   bool on_device_ = false;    // side B and bound of the newest result are in device memory
+  std::string timed_;         // strategy and shape that the times of side B are of
   uint64_t serial_ = 0;
   std::unique_ptr<DifferenceWorker> worker_;
 };

@@ -67,7 +67,9 @@ void draw_views(Program& p) {
   p.ui.drawn = drawn->layout;
   p.ui.drawn_difference = drawn->metric != Metric::value;
   p.results.range = view_range(p.settings, p.results, p.ui.drawn_difference, p.visible);
-  p.heat_map.draw(p.view_stage.buffer(), p.results.range, view_color_map(p.settings, p.ui.drawn_difference));
+  p.heat_map.draw(p.view_stage.buffer(), p.results.range,
+                  logarithmic_range(p.settings, p.ui.drawn_difference) && p.results.range.low > 0,
+                  view_color_map(p.settings, p.ui.drawn_difference));
   p.ui.view_texture = texture_id(p.heat_map.texture());
 }
 

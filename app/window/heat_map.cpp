@@ -33,6 +33,7 @@ GlTexture make_table(ColorMap map) {
 HeatMap::HeatMap()
     : program_(make_program(kName, shaders::heat_map_vert, shaders::heat_map_frag)),
       range_at_(uniform(program_, kName, "range")),
+      logarithmic_at_(uniform(program_, kName, "logarithmic")),
       width_at_(uniform(program_, kName, "view_width")),
       vertices_(GlVertexArray::make()),
       target_(GlTexture::make()),
@@ -59,9 +60,9 @@ void HeatMap::resize(int width, int height) {
   glNamedFramebufferTexture(framebuffer_.id(), GL_COLOR_ATTACHMENT0, target_.id(), 0);
 }
 
-void HeatMap::draw(const ViewBuffer& view, Range range, ColorMap map) {
+void HeatMap::draw(const ViewBuffer& view, Range range, bool logarithmic, ColorMap map) {
   if (view.texture() == 0) return;
-  const Drawn now{view.serial(), view.width(), view.height(), range.low, range.high, map};
+  const Drawn now{view.serial(), view.width(), view.height(), range.low, range.high, logarithmic, map};
   if (drawn_ && now == last_) return;
   resize(now.width, now.height);
   last_ = now;
@@ -72,6 +73,7 @@ void HeatMap::draw(const ViewBuffer& view, Range range, ColorMap map) {
   glDisable(GL_SCISSOR_TEST);
   glUseProgram(program_.id());
   glUniform2f(range_at_, static_cast<float>(range.low), static_cast<float>(range.high));
+  glUniform1i(logarithmic_at_, logarithmic);
   glUniform1i(width_at_, now.width);
   glBindTextureUnit(kBitsUnit, view.texture());
   glBindTextureUnit(kTableUnit, table(map));

@@ -15,7 +15,8 @@ class HeatMap {
  public:
   HeatMap();
 
-  void draw(const ViewBuffer&, Range, ColorMap);
+  /// `logarithmic`: of magnitudes, over a range that is positive.
+  void draw(const ViewBuffer&, Range, bool logarithmic, ColorMap);
   /// RGBA8, first row on top; keeps its name over changes of size. 0 before the first draw.
   GLuint texture() const { return drawn_ ? target_.id() : 0; }
   GLuint table(ColorMap map) const { return tables_[static_cast<std::size_t>(map)].id(); }
@@ -25,13 +26,14 @@ class HeatMap {
     uint64_t serial;
     int width, height;
     double low, high;
+    bool logarithmic;
     ColorMap map;
     bool operator==(const Drawn&) const = default;
   };
   void resize(int width, int height);
 
   GlProgram program_;
-  GLint range_at_, width_at_;
+  GLint range_at_, logarithmic_at_, width_at_;
   GlVertexArray vertices_;
   std::array<GlTexture, 4> tables_;
   GlTexture target_;

@@ -137,7 +137,12 @@ void Pipeline::collect_device(Settings& settings, Results& results) {
 
 Pipeline::Plan Pipeline::make_plan(const Settings& settings) const {
   Plan plan;
-  plan.prepared = std::make_shared<const PreparedOperation>(make_operation(settings, *source_.frame()));
+  PreparedOperation prepared = make_operation(settings, *source_.frame());
+  // edited weights began as those on screen, and keep their names
+  if (settings.edited_weights && plan_.prepared && plan_.prepared->labels.size() == prepared.labels.size()) {
+    prepared.labels = plan_.prepared->labels;
+  }
+  plan.prepared = std::make_shared<const PreparedOperation>(std::move(prepared));
   plan.row = &chosen_row(settings);
   const StrategyInfo& info = plan.row->info;
   if (const auto why = unavailable(info)) {

@@ -11,14 +11,17 @@ Range symmetric(Range r) {
   return {-most, most};
 }
 
+/// Relative differences are shown over so many decades below the largest.
+constexpr double kRelativeDecades = 1e-8;
+
 Range difference_range(const Comparison& c, Metric metric) {
   switch (metric) {
     case Metric::absolute:
       return {0, c.max_abs};
     case Metric::relative:
-      return {0, c.max_rel};
+      return {c.max_rel * kRelativeDecades, c.max_rel};
     case Metric::ulp:
-      return {0, static_cast<double>(c.max_ulp)};
+      return c.max_ulp > 0 ? Range{0.5, static_cast<double>(c.max_ulp)} : Range{0, 0};  // 0.5: equal values
     case Metric::bound_fraction:
       return {0, c.max_bound_fraction};
     default:
@@ -32,6 +35,10 @@ ColorMap view_color_map(const Settings& s, bool difference) {
   if (!difference) return s.color_map;
   if (s.metric == Metric::signed_difference) return ColorMap::diverging;
   return s.color_map;
+}
+
+bool logarithmic_range(const Settings& s, bool difference) {
+  return difference && (s.metric == Metric::relative || s.metric == Metric::ulp);
 }
 
 Range view_range(const Settings& s, const Results& results, bool difference, Range visible) {
@@ -49,9 +56,9 @@ std::string range_unit(const Settings& s, bool difference) {
       case Metric::absolute:
         return "|A-B|, all maps";
       case Metric::relative:
-        return "|A-B|/|B|, all maps";
+        return "|A-B|/|B|, log";
       case Metric::ulp:
-        return "ULP, all maps";
+        return "ULP, log";
       case Metric::bound_fraction:
         return "of the error bound";
       default:

@@ -55,7 +55,7 @@ void pixel_panel(const Settings&, const Results& results, Ui& ui) {
   const std::vector<std::string>& labels = results.shown->prepared->labels;
   const int64_t c_out = results.shown->shape().c_out;
   const auto map = static_cast<std::size_t>(p.plane % c_out);
-  const std::string label = fmt::format("map {}: {}", p.plane, map < labels.size() ? labels[map] : "");
+  const std::string label = fmt::format("{}: {}", p.plane, map < labels.size() ? labels[map] : "");
   ImGui::TextUnformatted(fitted_text(label, ImGui::GetContentRegionAvail().x).c_str());
   tooltip(label);
   if (!ImGui::BeginTable("pixel", 2, ImGuiTableFlags_RowBg)) return;
