@@ -73,8 +73,7 @@ void DifferenceSide::collect(Results& results, DeviceSide* device) {
   }
 }
 
-std::optional<ViewedPlanes> DifferenceSide::planes(const Results& results, DeviceSide* device,
-                                                   Runtime& host) const {
+std::optional<ViewedPlanes> DifferenceSide::planes(const Results& results, DeviceSide* device) const {
   if (!results.difference || !results.shown) return std::nullopt;
   const DifferenceResult& d = *results.difference;
   if (d.number != results.shown->number || d.a->frame->id != d.b->frame->id) return std::nullopt;
@@ -88,8 +87,8 @@ std::optional<ViewedPlanes> DifferenceSide::planes(const Results& results, Devic
     if (d.b->info.target == Target::cuda && !b_by_device_) return std::nullopt;
     planes.planes = {device->output(DeviceSide::a), b, device->uploaded_bound()};
   } else {
-    planes.runtime = &host;
     planes.planes = {d.a->values, d.b->values, d.bound->data()};
+    planes.keep = {d.a, d.b, d.bound};
   }
   return planes;
 }

@@ -12,10 +12,11 @@ namespace convscope {
 
 /// Planes to be viewed, in the memory of the runtime that can view them.
 struct ViewedPlanes {
-  Runtime* runtime = nullptr;
+  Runtime* runtime = nullptr;  // null: host memory
   ViewPlanes planes;
   Precision precision = Precision::fp32;
-  uint64_t serial = 0;  // differs for different planes
+  uint64_t serial = 0;                            // differs for different planes
+  std::vector<std::shared_ptr<const void>> keep;  // owners of host planes
 };
 
 /// Side B and the comparison: for the computation on screen, the same frame and the same input, or not at
@@ -34,7 +35,7 @@ class DifferenceSide {
   void forget() { asked_number_ = 0, on_device_ = false; }
 
   /// Both sides for the view; nullopt unless they are of the shown computation.
-  std::optional<ViewedPlanes> planes(const Results&, DeviceSide* device, Runtime& host) const;
+  std::optional<ViewedPlanes> planes(const Results&, DeviceSide* device) const;
 
  private:
   void submit(const Results&, const RegistryRow*, HostMapsPtr b, DeviceSide* device);

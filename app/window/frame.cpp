@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
@@ -57,7 +58,12 @@ void draw_views(Program& p) {
       difference ? p.pipeline.difference_planes(p.results) : p.pipeline.value_planes(p.results);
   const ViewLayout layout = make_layout(p.ui.request, p.settings);
   const Metric metric = difference ? p.settings.metric : Metric::value;
-  if (planes) p.view_stage.update(*planes, layout, metric, p.settings.interop, p.results.timings);
+  try {
+    if (planes) p.view_stage.update(*planes, layout, metric, p.settings.interop, p.results.timings);
+  } catch (const Error& e) {
+    p.view_stage.forget_device();
+    p.pipeline.device_failed(p.settings, p.results, e.what());
+  }
   const auto& drawn = p.view_stage.drawn();
   p.ui.picture_current = planes && drawn && p.view_stage.range() && drawn->serial == planes->serial &&
                          drawn->metric == metric && same_view(drawn->layout, layout);
@@ -115,6 +121,16 @@ void release_keys(const Program& p) {
   io.KeyShift = down(GLFW_KEY_LEFT_SHIFT) || down(GLFW_KEY_RIGHT_SHIFT);
 }
 
+/// An OpenGL error is a fault of the program: it is said, and the program goes on.
+void report_gl(Program& p) {
+  try {
+    check_gl("frame");
+  } catch (const Error& e) {
+    p.ui.message = e.what();
+    fmt::print(stderr, "{}\n", e.what());
+  }
+}
+
 void begin_interface(Program& p) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
@@ -155,7 +171,7 @@ void frame(Program& p) {
   if (const auto ms = p.draw_timer.collect()) p.results.timings.add("draw (GL)", *ms);
   p.results.timings.add("frame (host)",
                         std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-  check_gl("frame");
+  report_gl(p);
   if (p.take_screenshot) {
     p.ui.message = "saved " + save_window_picture(p.window, next_screenshot_name());
     p.take_screenshot = false;

@@ -24,7 +24,7 @@ struct Program {
   Results results;
   Ui ui;
   Pipeline pipeline;
-  ViewStage view_stage{};
+  ViewStage view_stage;
   HeatMap heat_map{};
   DrawTimer draw_timer{};
   GlTexture thumbnail{};

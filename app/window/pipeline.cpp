@@ -47,14 +47,11 @@ void restore_computed_part(Settings& s, const Settings& from) {
 }
 
 Pipeline::Pipeline(std::function<void()> wake)
-    : host_view_(make_runtime(Target::cpu)),
-      source_(wake),
-      maps_worker_(make_maps_worker(wake)),
-      difference_(wake) {}
+    : source_(wake), maps_worker_(make_maps_worker(wake)), difference_(wake) {}
 
 void Pipeline::describe_machine(Results& results) const {
   results.banks = load_banks(&results.bank_faults);
-  results.host_device = host_view_->device_name();
+  results.host_device = make_runtime(Target::cpu)->device_name();
   results.cuda_reason = cuda_unavailable().value_or("");
   results.cuda_device = cuda_versions().device;
 }
@@ -63,7 +60,11 @@ void Pipeline::collect(Settings& settings, Results& results) {
   source_.collect(settings, results);
   collect_maps(settings, results);
   collect_device(settings, results);
-  difference_.collect(results, device_.get());
+  try {
+    difference_.collect(results, device_.get());
+  } catch (const std::exception& e) {
+    difference_failed(settings, results, e.what());
+  }
 }
 
 void Pipeline::show(Results& results, HostMapsPtr maps) {
@@ -241,7 +242,7 @@ void Pipeline::run_on_device(Settings& settings, Results& results) {
 void Pipeline::device_failed(Settings& settings, Results& results, const std::string& text) {
   warm_left_ = 0;
   results.measuring = false;
-  if (const auto why = cuda_unavailable()) {
+  if (const auto why = cuda_unavailable(); why && device_) {
     // lost for this run of the program: the same strategy goes on elsewhere
     results.cuda_reason = *why;
     results.fault = Fault{"target", text};
@@ -274,15 +275,24 @@ void Pipeline::request_difference(Settings& settings, Results& results) {
     difference_.request(results, against, device_.get());
     good_against_ = settings;
   } catch (const std::exception& e) {
-    if (settings.against != good_against_.against ||
-        settings.against_target != good_against_.against_target) {
-      settings.against = good_against_.against;
-      settings.against_target = good_against_.against_target;
-      results.fault = Fault{"against", e.what()};
-    } else {
-      results.difference_fault = e.what();
-    }
-    results.comparing = false;
+    difference_failed(settings, results, e.what());
+  }
+}
+
+void Pipeline::difference_failed(Settings& settings, Results& results, const std::string& text) {
+  results.comparing = false;
+  if (device_ && cuda_unavailable()) {
+    device_failed(settings, results, text);
+    return;
+  }
+  const bool changed =
+      settings.against != good_against_.against || settings.against_target != good_against_.against_target;
+  if (changed) {
+    settings.against = good_against_.against;
+    settings.against_target = good_against_.against_target;
+    results.fault = Fault{"against", text};
+  } else {
+    results.difference_fault = text;
   }
 }
 
@@ -311,19 +321,22 @@ void Pipeline::measure_host(Results& results, int runs) {
 std::optional<ViewedPlanes> Pipeline::value_planes(const Results& results) {
   if (!results.shown) return std::nullopt;
   const Shown& shown = *results.shown;
-  ViewedPlanes planes{host_view_.get(), {}, shown.info.precision, shown.number};
+  ViewedPlanes planes;
+  planes.precision = shown.info.precision;
+  planes.serial = shown.number;
   if (shown.info.target == Target::cuda) {
     if (!device_) return std::nullopt;
     planes.runtime = &device_->runtime();
     planes.planes.a = device_->output(DeviceSide::a);
   } else {
     planes.planes.a = shown.host->values;
+    planes.keep = {shown.host};
   }
   return planes;
 }
 
 std::optional<ViewedPlanes> Pipeline::difference_planes(const Results& results) {
-  return difference_.planes(results, device_.get(), *host_view_);
+  return difference_.planes(results, device_.get());
 }
 
 }  // namespace convscope

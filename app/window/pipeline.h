@@ -31,6 +31,9 @@ class Pipeline {
   /// Requests what the settings ask for and results do not have. Invalid settings go back, with
   /// Results::fault saying why. `want_difference`: someone looks at side B.
   void update(Settings&, Results&, bool want_difference);
+  /// After an Error from work on the device that others enqueued: the settings go back, or to another target
+  /// where the device is lost.
+  void device_failed(Settings&, Results&, const std::string& text);
   /// Runs the shown strategy again for its times.
   void measure(Results&);
 
@@ -56,14 +59,12 @@ class Pipeline {
   void collect_maps(Settings&, Results&);
   void collect_device(Settings&, Results&);
   void request_difference(Settings&, Results&);
+  void difference_failed(Settings&, Results&, const std::string& text);
   void refuse(Settings&, Results&, const std::string& text);
-  /// After an Error from the device: the settings go back, or to another target where the device is lost.
-  void device_failed(Settings&, Results&, const std::string& text);
   void add_times(Results&, const FrameTimes&, bool first);
   void refresh_rows(Results&);
 
   std::unique_ptr<DeviceSide> device_;
-  std::unique_ptr<Runtime> host_view_;  // the view stage of host maps, on the render thread
   StrategyRows rows_;
   SourceSide source_;
   std::optional<Settings> asked_;           // of the newest request; only what a computation depends on

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "kernels/parallel.h"
+#include "kernels/error.h"
 
 namespace convscope {
 namespace {
@@ -18,28 +18,6 @@ class HostClock {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-/// Finite range of the pixels, in parallel; pixels that show no plane are NaN and do not count.
-Range parallel_range(std::span<const float> pixels) {
-  constexpr std::size_t kPart = 1 << 16;
-  const std::size_t parts = (pixels.size() + kPart - 1) / kPart;
-  std::vector<std::optional<Range>> ranges(parts);
-  parallel_for(static_cast<int64_t>(parts), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const std::size_t at = static_cast<std::size_t>(i) * kPart;
-      const std::span<const float> part = pixels.subspan(at, std::min(kPart, pixels.size() - at));
-      // finite_range() says {0, 0} of a part without finite values, which must not widen the whole
-      if (std::any_of(part.begin(), part.end(), [](float v) { return std::isfinite(v); })) {
-        ranges[static_cast<std::size_t>(i)] = finite_range(part);
-      }
-    }
-  });
-  std::optional<Range> all;
-  for (const std::optional<Range>& r : ranges) {
-    if (r) all = all ? Range{std::min(all->low, r->low), std::max(all->high, r->high)} : *r;
-  }
-  return all.value_or(Range{});
-}
 
 bool same(const ViewStage::Drawn& a, const ViewStage::Drawn& b) {
   return a.serial == b.serial && a.metric == b.metric && same_view(a.layout, b.layout);
@@ -61,41 +39,50 @@ std::string ViewStage::reason(bool share) const {
   return buffer_.reason();
 }
 
+void ViewStage::forget_device() {
+  staging_.reset(), pinned_.reset();
+  drawn_.reset(), pending_.reset(), range_.reset();
+  if (const auto why = cuda_unavailable()) probed_ = "no CUDA (" + *why + ")";
+}
+
 void ViewStage::update(const ViewedPlanes& planes, const ViewLayout& layout, Metric metric, bool share,
                        TimingTable& timings) {
   if (layout.cells == 0) return;
   if (!probed_) probed_ = interop_unavailable();
-  const bool resized = buffer_.width() != layout.view_w || buffer_.height() != layout.view_h;
-  if (resized) pending_.reset(), drawn_.reset(), range_.reset();
+  if (buffer_.width() != layout.view_w || buffer_.height() != layout.view_h) {
+    pending_.reset(), drawn_.reset(), range_.reset();
+  }
   const bool was_shared = buffer_.shared();
   buffer_.resize(layout.view_w, layout.view_h, share && !*probed_);
-  if (!planes.runtime->on_device()) pending_.reset();  // of a target that was left
-  if (polling() && planes.runtime->on_device()) deliver(*planes.runtime, timings);
   const Drawn now{layout, metric, planes.serial};
-  const bool drawn_so = drawn_ && same(*drawn_, now) && !resized && was_shared == buffer_.shared();
-  if (drawn_so || (pending_ && same(*pending_, now))) return;
-  if (planes.runtime->on_device()) {
-    through_device(planes, now, timings);
-  } else {
+  if (!planes.runtime) {
     through_host(planes, now, timings);
+    return;
   }
+  asked_.reset();  // of the worker; what it still delivers is of a target that was left
+  if (polling()) deliver(*planes.runtime, timings);
+  const bool drawn_so = drawn_ && same(*drawn_, now) && was_shared == buffer_.shared();
+  if (!drawn_so && !(pending_ && same(*pending_, now))) through_device(planes, now, timings);
 }
 
 void ViewStage::through_host(const ViewedPlanes& planes, const Drawn& now, TimingTable& timings) {
-  const ViewLayout& l = now.layout;
-  pixels_.resize(static_cast<std::size_t>(l.view_w) * static_cast<std::size_t>(l.view_h));
-  Stages& stages = planes.runtime->stages();
-  stages.begin_frame(0);
-  planes.runtime->view(l, planes.planes, planes.precision, now.metric, pixels_.data());
-  stages.end_frame();
-  for (const FrameTimes& frame : stages.collect()) {
-    for (const StageTime& stage : frame.stages) timings.add(stage.name, stage.ms);
+  pending_.reset();  // of a target that was left
+  for (ViewDelivery& d : worker_->collect()) {
+    const ViewLayout& l = d.job.layout;
+    if (!d.error.empty()) throw Error("view: " + d.error);
+    if (!asked_ || l.view_w != buffer_.width() || l.view_h != buffer_.height()) continue;
+    for (const FrameTimes& frame : d.times) {
+      for (const StageTime& stage : frame.stages) timings.add(stage.name, stage.ms);
+    }
+    const HostClock clock;
+    buffer_.write(d.pixels);
+    timings.add("copy to GL", clock.ms());
+    drawn_ = Drawn{l, d.job.metric, d.job.serial};
+    range_ = d.range;
   }
-  const HostClock clock;
-  buffer_.write(pixels_);
-  timings.add("copy to GL", clock.ms());
-  drawn_ = now;
-  range_ = parallel_range(pixels_);
+  if ((drawn_ && same(*drawn_, now)) || (asked_ && same(*asked_, now))) return;
+  asked_ = now;
+  worker_->submit({now.layout, now.metric, now.serial, planes.planes, planes.precision, planes.keep});
 }
 
 void ViewStage::reserve(Runtime& runtime, std::size_t bytes, bool staging) {
@@ -150,7 +137,7 @@ void ViewStage::deliver(Runtime& runtime, TimingTable& timings) {
     drawn_ = pending_;
     pending_.reset();
   }
-  range_ = parallel_range(copied());
+  range_ = view_pixel_range(copied());
 }
 
 }  // namespace convscope

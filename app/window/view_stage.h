@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include "app/window/layout.h"
 #include "app/window/timing_table.h"
 #include "app/window/view_buffer.h"
+#include "app/window/view_worker.h"
 
 namespace convscope {
 
@@ -17,6 +19,9 @@ namespace convscope {
 /// otherwise through host memory. Only when planes, layout or metric changed.
 class ViewStage {
  public:
+  /// `wake` is called from another thread when a picture of host maps is ready to be taken by update().
+  explicit ViewStage(std::function<void()> wake) : worker_(make_view_worker(std::move(wake))) {}
+
   /// `share`: use interop where it is to be had. Throws Error.
   void update(const ViewedPlanes&, const ViewLayout&, Metric, bool share, TimingTable&);
 
@@ -34,10 +39,8 @@ class ViewStage {
   bool polling() const { return pending_.has_value() || (drawn_ && !range_); }
   /// Why interop is not used, or empty.
   std::string reason(bool share) const;
-  /// Lets go of everything that lies in the device's memory.
-  void forget_device() {
-    staging_.reset(), pinned_.reset(), pending_.reset(), drawn_.reset(), range_.reset();
-  }
+  /// Lets go of everything that lies in the device's memory; where the device is lost, for good.
+  void forget_device();
 
  private:
   void through_host(const ViewedPlanes&, const Drawn&, TimingTable&);
@@ -47,11 +50,13 @@ class ViewStage {
   std::span<const float> copied() const;
 
   ViewBuffer buffer_;
-  std::vector<float> pixels_;                 // of host views
   std::unique_ptr<Buffer> staging_, pinned_;  // of device views
-  std::optional<Drawn> drawn_, pending_;
+  std::optional<Drawn> drawn_;
+  std::optional<Drawn> pending_;  // on its way from the device
+  std::optional<Drawn> asked_;    // of the worker
   std::optional<Range> range_;
   std::optional<std::optional<std::string>> probed_;  // interop_unavailable(), once asked
+  std::unique_ptr<ViewWorker> worker_;  // last: its thread ends before anything it delivers into
 };
 
 bool same_view(const ViewLayout&, const ViewLayout&);
