@@ -52,27 +52,42 @@ __device__ __forceinline__ Span span_of(int i, double origin, double step) {
   return {first, last > first ? last : first + 1};
 }
 
-/// Values: the mean of the box.
+/// Values: the mean of the box. Four loads are in flight at a time; the sum keeps its order.
 template <class T>
 __device__ __forceinline__ float mean(const ViewLayout& v, Span ys, Span xs, In<T> a) {
+  const int width = static_cast<int>(xs.last - xs.first), height = static_cast<int>(ys.last - ys.first);
+  const T* row = a + ys.first * v.plane_w + xs.first;
   T sum = 0;
-  for (int64_t y = ys.first; y < ys.last; ++y) {
-    for (int64_t x = xs.first; x < xs.last; ++x) sum = sum + a[y * v.plane_w + x];
+  for (int y = 0; y < height; ++y, row += v.plane_w) {
+    int x = 0;
+    for (; x + 4 <= width; x += 4) {
+      const T v0 = read_only(row + x), v1 = read_only(row + x + 1), v2 = read_only(row + x + 2),
+              v3 = read_only(row + x + 3);
+      sum = sum + v0;
+      sum = sum + v1;
+      sum = sum + v2;
+      sum = sum + v3;
+    }
+    for (; x < width; ++x) sum = sum + read_only(row + x);
   }
-  return static_cast<float>(sum / static_cast<T>((ys.last - ys.first) * (xs.last - xs.first)));
+  return static_cast<float>(sum / (static_cast<T>(width) * static_cast<T>(height)));
 }
 
 /// Differences: the one of largest magnitude, with its sign; NaN where any is NaN.
 template <class T>
 __device__ __forceinline__ float strongest(const ViewLayout& v, Metric metric, Span ys, Span xs, In<T> a,
                                            In<T> b, In<float> bound) {
+  const int width = static_cast<int>(xs.last - xs.first), height = static_cast<int>(ys.last - ys.first);
+  int64_t first = ys.first * v.plane_w + xs.first;
   float found = 0;
-  for (int64_t y = ys.first; y < ys.last; ++y) {
-    for (int64_t x = xs.first; x < xs.last; ++x) {
-      const int64_t i = y * v.plane_w + x;
-      const float e = evaluate<T>(metric, a[i], b[i], metric == Metric::bound_fraction ? bound[i] : 0.0f);
-      if (!(e == e)) return e;
-      if (fabsf(e) > fabsf(found)) found = e;
+  for (int y = 0; y < height; ++y, first += v.plane_w) {
+    CONVSCOPE_UNROLL_BY(4)
+    for (int x = 0; x < width; ++x) {
+      const int64_t i = first + x;
+      const float share = metric == Metric::bound_fraction ? read_only(bound + i) : 0.0f;
+      const float e = evaluate<T>(metric, read_only(a + i), read_only(b + i), share);
+      // a NaN, once found, stays: no comparison with it is true
+      if (!(fabsf(e) <= fabsf(found)) && found == found) found = e;
     }
   }
   return found;

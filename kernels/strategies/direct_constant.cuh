@@ -31,8 +31,9 @@ struct ConstantGrid {
   int first_map, last_map;
 };
 
-/// kC and kK: c_in and the side of a square kernel where the compiler is to know them (then c_out is kMaps),
-/// 0 where it is not. kInterior: no tap of any pixel lies outside the image, so no load needs a guard.
+/// kC and kK: c_in and the side of a square kernel where the compiler is to know them (then dilation is 1 and
+/// c_out is kMaps), 0 where it is not. kInterior: no tap of any pixel lies outside the image, so no load
+/// needs a guard.
 template <class T, int kMaps, int kC, int kK, bool kInterior, Rounding R, int kCount>
 __global__ void direct_constant_kernel(DeviceShape s, ConstantGrid g, Activation activation, In<T> in,
                                        Out<T> out, CONVSCOPE_CONSTANT(ConstantWeights<T, kCount>) weights) {
@@ -43,8 +44,9 @@ __global__ void direct_constant_kernel(DeviceShape s, ConstantGrid g, Activation
   if (x >= s.out_w) return;
 
   const int c_in = kC > 0 ? kC : s.c_in, k_h = kK > 0 ? kK : s.k_h, k_w = kK > 0 ? kK : s.k_w;
+  const int dilation_y = kC > 0 ? 1 : s.dilation_y, dilation_x = kC > 0 ? 1 : s.dilation_x;
   const int first_y = y * s.stride_y - s.pad_y, first_x = x * s.stride_x - s.pad_x;
-  const T* const images = in + int64_t{image} * s.c_in * s.in_plane;
+  const T* const corner = in + int64_t{image} * s.c_in * s.in_plane + int64_t{first_y} * s.w + first_x;
 
   int group = 0;  // first weight of the maps at hand
   for (int map = g.first_map; map < g.last_map; map += kMaps) {
@@ -53,13 +55,13 @@ __global__ void direct_constant_kernel(DeviceShape s, ConstantGrid g, Activation
     for (int c = 0; c < c_in; ++c) {
       CONVSCOPE_UNROLL
       for (int i = 0; i < k_h; ++i) {
-        const int in_y = first_y + i * s.dilation_y;
-        const T* const row = images + c * s.in_plane + int64_t{in_y} * s.w;
+        const int in_y = first_y + i * dilation_y;
+        const T* const row = corner + c * s.in_plane + int64_t{i * dilation_y} * s.w;
         CONVSCOPE_UNROLL
         for (int j = 0; j < k_w; ++j) {
-          const int in_x = first_x + j * s.dilation_x;
+          const int in_x = first_x + j * dilation_x;
           const bool inside = kInterior || (in_y >= 0 && in_y < s.h && in_x >= 0 && in_x < s.w);
-          const T value = inside ? read_only(row + in_x) : T(0);
+          const T value = inside ? read_only(row + j * dilation_x) : T(0);
           const int tap = group + ((c * k_h + i) * k_w + j) * kMaps;
           CONVSCOPE_UNROLL
           for (int m = 0; m < kMaps; ++m) sum[m] = mad<R>(value, weights.values[tap + m], sum[m]);
@@ -180,7 +182,7 @@ class DirectConstant final : public Strategy {
   Enqueue for_common_size() const {
     const ConvShape& s = problem_.shape;
     if constexpr (std::is_same_v<T, float>) {
-      if (problem_.rounding != Rounding::fused || s.k_h != s.k_w) return nullptr;
+      if (problem_.rounding != Rounding::fused || s.k_h != s.k_w || s.dilation != Axes{1, 1}) return nullptr;
       const auto is = [&s](int64_t c_in, int64_t k, int64_t c_out) {
         return s.c_in == c_in && s.k_h == k && s.c_out == c_out;
       };

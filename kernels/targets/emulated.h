@@ -24,7 +24,9 @@
 #define __forceinline__
 // A struct that the kernel takes in constant memory; here the launch's own.
 #define CONVSCOPE_CONSTANT(...) const __VA_ARGS__&
-#define CONVSCOPE_UNROLL _Pragma("GCC unroll 32")
+// The loop over maps is vectorised as it stands; unrolling all around it serves the registers of a GPU.
+#define CONVSCOPE_UNROLL
+#define CONVSCOPE_UNROLL_BY(n)
 
 namespace convscope::emulated {
 
