@@ -16,10 +16,19 @@ namespace {
 
 constexpr int kMaxSheetW = 3072, kMaxSheetH = 2160;  // so that any viewer opens it
 constexpr int64_t kMaxCells = 1024;                  // beyond, cells are too small to see anything
-constexpr int kGap = 6, kLabel = 18, kTitle = 30, kMinWidth = 720;
+constexpr int kGap = 6, kLabel = 18, kTitle = 30;
+constexpr double kTitleSize = 0.5, kLabelSize = 0.4;
 
-/// The grid whose cells show the planes largest.
-ViewLayout sheet_layout(const PlaneSet& planes) {
+/// A longer label is cut, so that names cannot make the maps tiny.
+int max_label_width(int64_t count) { return count <= 64 ? 200 : 80; }
+
+int text_width(const std::string& text, double size) {
+  int baseline = 0;
+  return cv::getTextSize(text, cv::FONT_HERSHEY_SIMPLEX, size, 1, &baseline).width + 2;
+}
+
+/// The grid whose cells show the planes largest, each as wide as its label needs.
+ViewLayout sheet_layout(const PlaneSet& planes, int label_w, int title_w) {
   ViewLayout layout;
   layout.cells = static_cast<int>(std::min(planes.count, kMaxCells));
   layout.plane_w = planes.w;
@@ -29,7 +38,7 @@ ViewLayout sheet_layout(const PlaneSet& planes) {
     const int rows = (layout.cells + columns - 1) / columns;
     const double cell_w = (kMaxSheetW - kGap) / static_cast<double>(columns) - kGap;
     const double cell_h = (kMaxSheetH - kTitle - kGap) / static_cast<double>(rows) - kGap - kLabel;
-    if (cell_w < 1 || cell_h < 1) continue;
+    if (cell_w < 1 || cell_h < 1 || (columns > 1 && cell_w < label_w)) continue;
     const double step =
         std::max(static_cast<double>(planes.w) / cell_w, static_cast<double>(planes.h) / cell_h);
     if (step < best) best = step, layout.columns = columns;
@@ -43,12 +52,12 @@ ViewLayout sheet_layout(const PlaneSet& planes) {
   // rounded up: the last, partial view pixel holds values too, and one of them may be the wrong one
   layout.cell_w = static_cast<int>(std::ceil(static_cast<double>(planes.w) / best));
   layout.cell_h = static_cast<int>(std::ceil(static_cast<double>(planes.h) / best));
-  layout.pitch_x = layout.cell_w + kGap;
+  layout.pitch_x = std::max(layout.cell_w, label_w) + kGap;
   layout.pitch_y = layout.cell_h + kGap + kLabel;
   layout.origin_x = kGap;
   layout.origin_y = kTitle + kLabel;
   const int rows = (layout.cells + layout.columns - 1) / layout.columns;
-  layout.view_w = std::max(kMinWidth, layout.columns * layout.pitch_x + kGap);
+  layout.view_w = std::max(title_w + 2 * kGap, layout.columns * layout.pitch_x + kGap);
   layout.view_h = kTitle + rows * layout.pitch_y + kGap;
   return layout;
 }
@@ -84,22 +93,32 @@ void write(cv::Mat& image, const std::string& text, int x, int y, int width, dou
               cv::LINE_AA);
 }
 
+/// What stands above each cell; batches repeat the labels, image by image.
+std::vector<std::string> cell_names(const PlaneSet& planes, const std::vector<std::string>& labels) {
+  std::vector<std::string> names;
+  const auto each = static_cast<int64_t>(labels.size());
+  for (int64_t i = 0; i < std::min(planes.count, kMaxCells); ++i) {
+    const std::string name =
+        each == 0 ? fmt::format("map {}", i) : labels[static_cast<std::size_t>(i % each)];
+    names.push_back(each != 0 && planes.count > each ? fmt::format("image {} {}", i / each, name) : name);
+  }
+  return names;
+}
+
 std::vector<std::byte> sheet(const PlaneSet& planes, const void* b, Metric metric,
                              const std::vector<std::string>& labels, const Coloring& coloring,
                              std::string title) {
-  const ViewLayout layout = sheet_layout(planes);
+  if (planes.count > kMaxCells) title += fmt::format("  (first {} of {} maps)", kMaxCells, planes.count);
+  const std::vector<std::string> names = cell_names(planes, labels);
+  int label_w = 0;
+  for (const std::string& name : names)
+    label_w = std::min(max_label_width(planes.count), std::max(label_w, text_width(name, kLabelSize)));
+  const ViewLayout layout = sheet_layout(planes, label_w, text_width(title, kTitleSize));
   cv::Mat image = colored(layout, view_of(layout, planes, b, metric), coloring);
-  if (layout.cells < planes.count)
-    title += fmt::format("  (first {} of {} maps)", layout.cells, planes.count);
-  write(image, title, kGap, 20, image.cols - 2 * kGap, 0.5, 235);
+  write(image, title, kGap, 20, image.cols - 2 * kGap, kTitleSize, 235);
   for (int i = 0; i < layout.cells; ++i) {
-    // batches repeat the labels, image by image
-    const std::size_t of = labels.empty() ? 0 : static_cast<std::size_t>(i) % labels.size();
-    std::string label = labels.empty() ? fmt::format("map {}", i) : labels[of];
-    if (static_cast<std::size_t>(planes.count) > labels.size() && !labels.empty())
-      label = fmt::format("image {} {}", static_cast<std::size_t>(i) / labels.size(), label);
-    write(image, label, layout.origin_x + i % layout.columns * layout.pitch_x,
-          layout.origin_y + i / layout.columns * layout.pitch_y - 5, layout.cell_w, 0.4, 190);
+    write(image, names[static_cast<std::size_t>(i)], layout.origin_x + i % layout.columns * layout.pitch_x,
+          layout.origin_y + i / layout.columns * layout.pitch_y - 5, layout.pitch_x - kGap, kLabelSize, 190);
   }
   std::vector<uint8_t> png;
   // level 3 of 9: a third of the time for a few percent of size
@@ -134,8 +153,8 @@ Coloring map_coloring(const PlaneSet& planes, const Settings& settings) {
 std::vector<std::byte> maps_png(const PlaneSet& planes, const std::vector<std::string>& labels,
                                 const Coloring& coloring, const std::string& title) {
   return sheet(planes, nullptr, Metric::value, labels, coloring,
-               fmt::format("{}: {} maps of {} x {}, {}", title, planes.count, planes.w, planes.h,
-                           range_text(coloring)));
+               fmt::format("{}: {} {} of {} x {}, {}", title, planes.count,
+                           planes.count == 1 ? "map" : "maps", planes.w, planes.h, range_text(coloring)));
 }
 
 std::vector<std::byte> difference_png(const PlaneSet& a, const PlaneSet& b,

@@ -132,6 +132,33 @@ TEST(Export, OneWrongValueOfMillionsIsSeen) {
   }
 }
 
+/// Columns of a text row that hold anything but background.
+int last_bright_column(const cv::Mat& image, int top, int bottom) {
+  int last = -1;
+  for (int y = top; y < std::min(bottom, image.rows); ++y)
+    for (int x = 0; x < image.cols; ++x)
+      if (image.at<cv::Vec3b>(y, x)[1] > 120) last = std::max(last, x);
+  return last;
+}
+
+TEST(Export, TitlesAndLabelsAreNotCutOff) {
+  const std::vector<float> values(4 * 3000, 0.0f);
+  const PlaneSet narrow{values.data(), Precision::fp32, 4, 3000, 1};
+  const Coloring coloring{ColorMap::viridis, {0, 1}};
+  const auto sheet = [&](const std::string& last, const std::string& title) {
+    return decoded(maps_png(narrow, {"a", "b", "c", last}, coloring, title));
+  };
+  const cv::Mat plain = sheet("diagonal down", "t"),
+                longer = sheet("diagonal downwards", std::string(150, 't'));
+  // the longer texts end further right, and before the picture does
+  for (const cv::Mat& image : {plain, longer}) {
+    EXPECT_LT(last_bright_column(image, 4, 26), image.cols - 2);
+    EXPECT_GT(last_bright_column(image, 4, 26), 100);
+  }
+  EXPECT_GT(last_bright_column(longer, 4, 26), last_bright_column(plain, 4, 26) + 500);
+  EXPECT_GT(last_bright_column(longer, 32, 46), last_bright_column(plain, 32, 46) + 20);
+}
+
 TEST(Export, LongThinAndManyMaps) {
   struct Row {
     int64_t count, h, w;

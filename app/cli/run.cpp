@@ -56,7 +56,8 @@ std::vector<OutputFile> output_files(const RunResult& r) {
   std::string difference_title =
       fmt::format("{} - {}: max error {:.6g}, {} of {} over the error bound", title, r.against.info.id(),
                   c.max_abs, c.over_tolerance, c.count);
-  if (c.nonfinite_a + c.nonfinite_b > 0) difference_title += fmt::format(", {} not finite", c.nonfinite_a);
+  if (c.nonfinite_a + c.nonfinite_b > 0)
+    difference_title += fmt::format(", {} and {} not finite", c.nonfinite_a, c.nonfinite_b);
   files.push_back({"difference.png", difference_png(a, b, r.prepared.labels, c.max_abs, difference_title)});
   files.push_back({"run.json", to_bytes(run_json(r))});
   return files;
