@@ -73,6 +73,23 @@ TEST_F(Cli, EmptyValuesAreNoValues) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
+TEST_F(Cli, WhatStandsBeforeACommandIsNotDropped) {
+  const std::pair<std::vector<std::string>, std::string> table[] = {
+      {{"pattern:ramp:9x9", "run", "--out", "out"}, "pattern:ramp:9x9"},
+      {{"--set", "stride=2", "run", "pattern:ramp:9x9", "--out", "out"}, "--set"},
+      {{"--session", "s.json", "run", "pattern:ramp:9x9", "--out", "out"}, "--session"},
+      {{"--chw", "run", "pattern:ramp:9x9", "--out", "out"}, "--chw"},
+      {{"--screenshot", "x.png", "list"}, "--screenshot"},
+      {{"x.png", "check", "--quick"}, "x.png"}};
+  for (const auto& [arguments, part] : table) {
+    const Outcome outcome = convscope(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments[0];
+    EXPECT_TRUE(clean_line_with(outcome, {part, "before the command"}));
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
 TEST_F(Cli, OutputThatCannotBeWrittenIsAFailure) {
   const std::vector<std::string> table[] = {{"list"},
                                             {"list", "--json"},

@@ -185,6 +185,21 @@ void parse_window_size(const std::string& text, CommandLine& line) {
   if (!good) throw UsageError(fmt::format("--size {}: expected WxH, each from 1 to {}", text, kMost));
 }
 
+/// What stands before a command is the window's, and would be dropped without a word.
+void refuse_misplaced(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  if (commands.empty()) return;
+  const std::string command = commands.front()->get_name();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0)
+      throw UsageError(
+          fmt::format("{} stands before the command {}, expected after it: convscope {} ... (see "
+                      "convscope {} --help)",
+                      option->get_positional() ? option->results().front() : option->get_name(), command,
+                      command, command));
+  }
+}
+
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -219,6 +234,7 @@ std::optional<CommandLine> parse_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     throw UsageError(one_line(e.what()) + " (see convscope --help)");
   }
+  refuse_misplaced(app);
   if (*list) line.command = Command::list;
   if (*check) line.command = Command::check;
   if (*run) line.command = Command::run;
