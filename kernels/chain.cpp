@@ -75,9 +75,9 @@ void Chain::set(const RegistryRow& row, const Operation& op) {
   const std::size_t padded_bytes = op.border.none() ? 0 : plane_bytes(shape.input_size(), precision);
   // All of it first: where one allocation fails, the last picture stays whole.
   auto pixels = larger(s.runtime, s.pixels, pixel_bytes, "the input");
-  auto unpacked_planes = larger(s.runtime, s.unpacked, plane_bytes(unpacked, precision), "the input planes");
+  auto unpacked_planes = larger(s.runtime, s.unpacked, plane_bytes(unpacked, precision), "the planar input");
   auto padded = larger(s.runtime, s.padded, padded_bytes, "the border");
-  auto result = larger(s.runtime, s.result, plane_bytes(shape.output_size(), precision), "the feature maps");
+  auto result = larger(s.runtime, s.result, plane_bytes(shape.output_size(), precision), "the output");
   if (!s.staging || s.staging->bytes() < pixel_bytes) {
     s.staging = s.runtime.allocate_host(pixel_bytes);
     s.staged = false;
