@@ -253,7 +253,8 @@ class WorkloadBench {
         cuda::check(cudaMemsetAsync(out, 0xff, count * sizeof(T), cuda::stream()), "poison");
         row.graph->replay();
         runtime_.download(result.data(), out, count * sizeof(T));
-        const Comparison d = compare<T>(result, expected, bound);
+        const ConvProblem problem{workload_.shape, Activation::none, Rounding::fused};
+        const Comparison d = compare<T>(result, expected, bound, {0, row.strategy->error_bounds(problem)});
         row.bound_fraction = std::max(row.bound_fraction, d.max_bound_fraction);
         if (!d.pass) {
           row.refused = fmt::format("wrong: {} values over the error bound, {} not finite", d.over_tolerance,

@@ -36,6 +36,10 @@ class Strategy {
   /// Why this strategy cannot compute the (valid) problem, in words for the user; nullopt where it can.
   virtual std::optional<std::string> refuses(const ConvProblem&) const { return std::nullopt; }
 
+  /// How many error bounds (error_bound() in compare.h) a result may be off: more than one where the
+  /// strategy computes something else than the sum of products and rounds on the way.
+  virtual double error_bounds(const ConvProblem&) const { return 1; }
+
   /// Allocates, plans and uploads the weights; untimed. Throws Error where refuses() or memory says no.
   virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
 

@@ -50,7 +50,7 @@ void check_bit_for_bit(const std::vector<ConvCase>& cases) {
         const RegistryRow& emulated = *find_strategy(name, Target::emulated, precision);
         if (on_device.make()->refuses(problem) || emulated.make()->refuses(problem)) continue;
         const auto a = run<T>(*device, on_device, problem, weights, in);
-        const Comparison d = compare<T>(a, expected, bound);
+        const Comparison d = compare<T>(a, expected, bound, {0, on_device.make()->error_bounds(problem)});
         ASSERT_TRUE(d.pass) << on_device.info.id() << ": " << c << ": " << d.worst_a << " for " << d.worst_b;
         ASSERT_TRUE(same_bits(a, run<T>(*host, emulated, problem, weights, in)))
             << name << " " << to_string(rounding) << ": " << c;

@@ -46,7 +46,7 @@ void check_against_reference(const std::vector<ConvCase>& cases) {
           continue;
         }
         const auto result = run<T>(*runtime, *row, problem, weights, in);
-        const Comparison d = compare<T>(result, expected, bound);
+        const Comparison d = compare<T>(result, expected, bound, {0, row->make()->error_bounds(problem)});
         ASSERT_TRUE(d.pass) << row->info.id() << " " << to_string(rounding) << ": " << c << ": "
                             << d.over_tolerance << " values over the bound, worst " << d.worst_a << " for "
                             << d.worst_b << " at " << d.worst_index;
@@ -179,7 +179,9 @@ TEST(Strategies, LargeKernelsAndDilations) {
         EXPECT_NE(why->find("bytes of shared memory"), std::string::npos) << *why;
         continue;
       }
-      EXPECT_TRUE(compare<float>(run<float>(*runtime, *row, problem, weights, in), expected, bound).pass)
+      EXPECT_TRUE(compare<float>(run<float>(*runtime, *row, problem, weights, in), expected, bound,
+                                 {0, row->make()->error_bounds(problem)})
+                      .pass)
           << row->info.id() << " " << describe(s);
     }
   }

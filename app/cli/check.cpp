@@ -142,7 +142,7 @@ void check_row(const Case& c, const Problem& problem, std::span<const T> expecte
     const std::vector<T> found = run_poisoned<T>(machines.of(report.row->info.target), *report.row, problem);
     // four more roundings for the reference's own, sigmoid and tanh
     const Tolerance tolerance{c.activation == Activation::none ? 0 : 4.0 * std::numeric_limits<T>::epsilon(),
-                              1};
+                              strategy->error_bounds(problem.operation.problem)};
     const Comparison result = compare<T>(found, expected, bound, tolerance);
     if (!c.nan_input) report.worst_fraction = std::max(report.worst_fraction, result.max_bound_fraction);
     // non-finite values count as over tolerance; here they must be where the reference has them, and only
