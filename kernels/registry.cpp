@@ -3,12 +3,15 @@
 #include "kernels/runtime.h"
 
 // A new strategy is one line here: its name in the order in which strategies are taught, and its idea.
-// DEVICE: a kernel source for cuda and emulated. CPU: host code.
+// DEVICE: a kernel source for cuda and emulated. CUDA: for the GPU alone. CPU: host code.
 #define CONVSCOPE_DEVICE_STRATEGIES(X)                                                                  \
   X(direct, "One thread for each output value, operands from global memory: the formula as it stands.") \
   X(tiled, "A block shares the input tile with its halo, and the weights, in shared memory.")           \
   X(direct_constant,                                                                                    \
-    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")
+    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")        \
+  X(implicit_gemm,                                                                                      \
+    "A matrix product of pixels and maps whose column matrix is gathered tile by tile, never stored.")
+#define CONVSCOPE_CUDA_STRATEGIES(X)
 #define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
   X(reference, both,                                                                             \
     "Plain loops with double accumulation: the specification that all others are held against.") \
@@ -28,7 +31,12 @@ namespace convscope {
   namespace cpu {                                           \
   std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
   }
+#define DECLARE_CUDA(name, precisions, idea)                \
+  namespace cuda {                                          \
+  std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
+  }
 CONVSCOPE_DEVICE_STRATEGIES(DECLARE_DEVICE)
+CONVSCOPE_CUDA_STRATEGIES(DECLARE_CUDA)
 CONVSCOPE_CPU_STRATEGIES(DECLARE_CPU)
 
 namespace {
@@ -50,13 +58,15 @@ void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, co
 std::vector<RegistryRow> make_registry() {
   std::vector<RegistryRow> rows;
 #ifdef CONVSCOPE_WITH_CUDA
-#define ADD_CUDA(name, idea) add(rows, Target::cuda, both, #name, idea, cuda::make_##name);
+#define ADD_CUDA(name, precisions, idea) add(rows, Target::cuda, precisions, #name, idea, cuda::make_##name);
 #else
-#define ADD_CUDA(name, idea) add(rows, Target::cuda, both, #name, idea, nullptr);
+#define ADD_CUDA(name, precisions, idea) add(rows, Target::cuda, precisions, #name, idea, nullptr);
 #endif
+#define ADD_CUDA_OF_BOTH(name, idea) ADD_CUDA(name, both, idea)
 #define ADD_EMULATED(name, idea) add(rows, Target::emulated, both, #name, idea, emulated::make_##name);
 #define ADD_CPU(name, precisions, idea) add(rows, Target::cpu, precisions, #name, idea, cpu::make_##name);
-  CONVSCOPE_DEVICE_STRATEGIES(ADD_CUDA)
+  CONVSCOPE_DEVICE_STRATEGIES(ADD_CUDA_OF_BOTH)
+  CONVSCOPE_CUDA_STRATEGIES(ADD_CUDA)
   CONVSCOPE_DEVICE_STRATEGIES(ADD_EMULATED)
   CONVSCOPE_CPU_STRATEGIES(ADD_CPU)
   return rows;
@@ -70,7 +80,10 @@ const std::vector<RegistryRow>& registry() {
 }
 
 std::optional<std::string> unavailable(const StrategyInfo& info) {
-  return info.target == Target::cuda ? cuda_unavailable() : std::nullopt;
+  if (info.target != Target::cuda) return std::nullopt;
+  if (auto why = cuda_unavailable()) return why;
+  const RegistryRow* row = find_strategy(info.name, info.target, info.precision);
+  return row != nullptr && row->missing != nullptr ? row->missing() : std::nullopt;
 }
 
 const RegistryRow* find_strategy(const std::string& name, Target target, Precision precision) {
