@@ -46,7 +46,10 @@ __global__ void direct_constant_kernel(DeviceShape s, ConstantGrid g, Activation
   const int c_in = kC > 0 ? kC : s.c_in, k_h = kK > 0 ? kK : s.k_h, k_w = kK > 0 ? kK : s.k_w;
   const int dilation_y = kC > 0 ? 1 : s.dilation_y, dilation_x = kC > 0 ? 1 : s.dilation_x;
   const int first_y = y * s.stride_y - s.pad_y, first_x = x * s.stride_x - s.pad_x;
-  const T* const corner = in + int64_t{image} * s.c_in * s.in_plane + int64_t{first_y} * s.w + first_x;
+  // Interior pixels walk from their own corner; guarded ones from the image's, where no address is made that
+  // is not read.
+  const T* const images = in + int64_t{image} * s.c_in * s.in_plane;
+  const T* const corner = kInterior ? images + int64_t{first_y} * s.w + first_x : images;
 
   int group = 0;  // first weight of the maps at hand
   for (int map = g.first_map; map < g.last_map; map += kMaps) {
@@ -56,12 +59,12 @@ __global__ void direct_constant_kernel(DeviceShape s, ConstantGrid g, Activation
       CONVSCOPE_UNROLL
       for (int i = 0; i < k_h; ++i) {
         const int in_y = first_y + i * dilation_y;
-        const T* const row = corner + c * s.in_plane + int64_t{i * dilation_y} * s.w;
+        const T* const row = corner + c * s.in_plane + int64_t{kInterior ? i * dilation_y : in_y} * s.w;
         CONVSCOPE_UNROLL
         for (int j = 0; j < k_w; ++j) {
           const int in_x = first_x + j * dilation_x;
           const bool inside = kInterior || (in_y >= 0 && in_y < s.h && in_x >= 0 && in_x < s.w);
-          const T value = inside ? read_only(row + j * dilation_x) : T(0);
+          const T value = inside ? read_only(row + (kInterior ? j * dilation_x : in_x)) : T(0);
           const int tap = group + ((c * k_h + i) * k_w + j) * kMaps;
           CONVSCOPE_UNROLL
           for (int m = 0; m < kMaps; ++m) sum[m] = mad<R>(value, weights.values[tap + m], sum[m]);
