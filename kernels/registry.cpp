@@ -1,16 +1,31 @@
 #include "kernels/registry.h"
 
 #include "kernels/runtime.h"
+#include "kernels/targets/cuda_library.h"
 
 // A new strategy is one line here: its name in the order in which strategies are taught, and its idea.
 // DEVICE: a kernel source for cuda and emulated. CUDA: for the GPU alone. CPU: host code.
-#define CONVSCOPE_DEVICE_STRATEGIES(X)                                                                  \
-  X(direct, "One thread for each output value, operands from global memory: the formula as it stands.") \
-  X(tiled, "A block shares the input tile with its halo, and the weights, in shared memory.")           \
-  X(direct_constant,                                                                                    \
-    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")        \
-  X(implicit_gemm,                                                                                      \
-    "A matrix product of pixels and maps whose column matrix is gathered tile by tile, never stored.")
+#define CONVSCOPE_DEVICE_STRATEGIES(X)                                                                       \
+  X(direct, "One thread for each output value, operands from global memory: the formula as it stands.")      \
+  X(looped,                                                                                                  \
+    "One launch for each image, filter and input channel (n * c_out * c_in of them), adding to the "         \
+    "output: what launches cost.")                                                                           \
+  X(tiled, "A block shares the input tile with its halo, and the weights, in shared memory.")                \
+  X(direct_constant,                                                                                         \
+    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")             \
+  X(separable,                                                                                               \
+    "Kernels of rank 1 as a pass down and a pass along: k_h + k_w multiply-adds instead of k_h * k_w.")      \
+  X(im2col_gemm,                                                                                             \
+    "Every pixel's taps become a column of a matrix in memory; all maps are one product by a GEMM library.") \
+  X(im2col_chunked, "im2col_gemm for as many pixels at a time as the L2 cache holds the columns of.")        \
+  X(register_tiled,                                                                                          \
+    "A thread makes four neighbouring pixels of up to 16 maps in registers, from a tile that the block "     \
+    "shares.")                                                                                               \
+  X(implicit_gemm,                                                                                           \
+    "A matrix product of pixels and maps whose column matrix is gathered tile by tile, never stored.")       \
+  X(winograd_f2, "Winograd's F(2x2,3x3): tiles of four outputs from 16 products a channel, not 36.")         \
+  X(winograd_f4,                                                                                             \
+    "Winograd's F(4x4,3x3): tiles of 16 outputs from 36 products a channel, not 144; larger errors.")
 #define CONVSCOPE_CUDA_STRATEGIES(X)
 #define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
   X(reference, both,                                                                             \
@@ -44,6 +59,16 @@ namespace {
 using Make = std::unique_ptr<Strategy> (*)(StrategyInfo);
 constexpr bool both = true, single = false;
 
+#ifdef CONVSCOPE_WITH_CUDA
+/// The libraries that rows of the cuda target need.
+struct Library {
+  const char* strategy;
+  std::optional<std::string> (*missing)();
+};
+constexpr Library kLibraries[] = {{"im2col_gemm", cuda::cublas_missing},
+                                  {"im2col_chunked", cuda::cublas_missing}};
+#endif
+
 void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, const char* name,
          const char* idea, Make make) {
   for (const Precision precision : {Precision::fp32, Precision::fp64}) {
@@ -69,6 +94,11 @@ std::vector<RegistryRow> make_registry() {
   CONVSCOPE_CUDA_STRATEGIES(ADD_CUDA)
   CONVSCOPE_DEVICE_STRATEGIES(ADD_EMULATED)
   CONVSCOPE_CPU_STRATEGIES(ADD_CPU)
+#ifdef CONVSCOPE_WITH_CUDA
+  for (const Library& library : kLibraries)
+    for (RegistryRow& row : rows)
+      if (row.info.target == Target::cuda && row.info.name == library.strategy) row.missing = library.missing;
+#endif
   return rows;
 }
 

@@ -22,11 +22,13 @@
 #define __global__
 #define __device__ inline
 #define __forceinline__
+#define __launch_bounds__(...)
 // A struct that the kernel takes in constant memory; here the launch's own.
 #define CONVSCOPE_CONSTANT(...) const __VA_ARGS__&
 // The loop over maps is vectorised as it stands; unrolling all around it serves the registers of a GPU.
 #define CONVSCOPE_UNROLL
 #define CONVSCOPE_UNROLL_BY(n)
+#define CONVSCOPE_LAUNCH_BOUNDS(threads, blocks)
 
 namespace convscope::emulated {
 
