@@ -26,7 +26,10 @@
   X(winograd_f2, "Winograd's F(2x2,3x3): tiles of four outputs from 16 products a channel, not 36.")         \
   X(winograd_f4,                                                                                             \
     "Winograd's F(4x4,3x3): tiles of 16 outputs from 36 products a channel, not 144; larger errors.")
-#define CONVSCOPE_CUDA_STRATEGIES(X)
+#define CONVSCOPE_CUDA_STRATEGIES(X)                                                             \
+  X(implicit_gemm_tf32, single, "implicit_gemm on tensor cores in TF32: operands keep 11 bits.") \
+  X(implicit_gemm_3xtf32, single,                                                                \
+    "implicit_gemm on tensor cores, every operand as two TF32 parts: three products, nearly fp32.")
 #define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
   X(reference, both,                                                                             \
     "Plain loops with double accumulation: the specification that all others are held against.") \

@@ -107,7 +107,7 @@ TEST(Strategies, RoundingIsAsAsked) {  // C5
   const std::vector<float> in = {1.0f, 1.0f + 0x1p-12f};
   const ConvWeights weights{1, 1, 1, 2, {-(1.0 + 0x1p-11), 1.0 + 0x1p-12}, {}};
   const auto runtime = make_runtime(Target::emulated);
-  for (const char* name : {"direct", "tiled", "direct_constant"}) {
+  for (const char* name : {"direct", "tiled", "direct_constant", "implicit_gemm"}) {
     const RegistryRow& row = *find_strategy(name, Target::emulated, Precision::fp32);
     EXPECT_EQ(run<float>(*runtime, row, {s, {}, Rounding::fused}, weights, in)[0], 0x1p-24f) << name;
     EXPECT_EQ(run<float>(*runtime, row, {s, {}, Rounding::separate}, weights, in)[0], 0.0f) << name;
@@ -123,7 +123,7 @@ TEST(Strategies, KernelsOfOneOrderAgreeBitForBit) {
       const ConvProblem problem{c.shape, c.activation, rounding};
       const auto scalar =
           run<float>(*runtime, *find_strategy("scalar", Target::cpu, Precision::fp32), problem, weights, in);
-      for (const char* name : {"direct", "tiled", "direct_constant"}) {
+      for (const char* name : {"direct", "tiled", "direct_constant", "implicit_gemm"}) {
         const RegistryRow& row = *find_strategy(name, Target::emulated, Precision::fp32);
         ASSERT_TRUE(same_bits(run<float>(*runtime, row, problem, weights, in), scalar)) << name << ": " << c;
       }
