@@ -1,5 +1,6 @@
 #pragma once
-// The kernel of winograd.cuh, step by step: load_input, transform_tiles, multiply, store_rows, store_tile.
+// The kernel of winograd.cuh, step by step: load_input, transform_tiles, multiply, store_rows, then
+// finish_transform, finish_tile and store_tile for every tile and map.
 
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
@@ -152,12 +153,9 @@ __device__ __forceinline__ void store_rows(const Sums<C, T>& sums, int row, int 
   }
 }
 
-/// The output transform along y of one tile and map, then bias, activation and the tile's pixels. (y, x): its
-/// first output. A window that lies in the padding as a whole gives zero: F4's terms cancel only roughly.
+/// The output transform along y of one tile and map.
 template <class C, Rounding R, class T>
-__device__ __forceinline__ void store_tile(const DeviceShape& s, const T* results, int y, int x,
-                                           const T* bias, Activation activation, bool vector_rows, T* plane) {
-  T tile[C::kM][C::kM];
+__device__ __forceinline__ void finish_transform(const T* results, T (&tile)[C::kM][C::kM]) {
   CONVSCOPE_UNROLL
   for (int j = 0; j < C::kM; ++j) {
     T products[C::kSide], column[C::kM];
@@ -167,25 +165,46 @@ __device__ __forceinline__ void store_tile(const DeviceShape& s, const T* result
     CONVSCOPE_UNROLL
     for (int i = 0; i < C::kM; ++i) tile[i][j] = column[i];
   }
-  const bool wide_padding = s.pad_y > 2 || s.pad_x > 2;
+}
+
+/// Bias and activation of a tile whose first output is (y, x). A window that lies in the padding as a whole
+/// gives zero: F4's terms cancel only roughly.
+template <class C, class T>
+__device__ __forceinline__ void finish_tile(const DeviceShape& s, int y, int x, T bias, Activation activation,
+                                            T (&tile)[C::kM][C::kM]) {
+  if (s.pad_y > 2 || s.pad_x > 2) {
+    CONVSCOPE_UNROLL
+    for (int i = 0; i < C::kM * C::kM; ++i) {
+      const int in_y = y + i / C::kM - s.pad_y, in_x = x + i % C::kM - s.pad_x;
+      if (in_y < -2 || in_y >= s.h || in_x < -2 || in_x >= s.w) tile[i / C::kM][i % C::kM] = T(0);
+    }
+  }
+  CONVSCOPE_UNROLL
+  for (int i = 0; i < C::kM * C::kM; ++i) tile[i / C::kM][i % C::kM] += bias;
+  if (activation == Activation::none) return;  // apart, so that the common case carries no branch a value
+  CONVSCOPE_UNROLL
+  for (int i = 0; i < C::kM * C::kM; ++i) {
+    T& value = tile[i / C::kM][i % C::kM];
+    value = activate(value, activation);
+  }
+}
+
+/// Writes the part of a tile that lies in the image. `to`: its first output.
+template <class C, class T>
+__device__ __forceinline__ void store_tile(const DeviceShape& s, int y, int x, bool vector_rows,
+                                           const T (&tile)[C::kM][C::kM], T* to) {
   CONVSCOPE_UNROLL
   for (int i = 0; i < C::kM; ++i) {
     if (y + i >= s.out_h) break;
-    const int in_y = y + i - s.pad_y;
-    TileRow<T, C::kM> row;
-    CONVSCOPE_UNROLL
-    for (int j = 0; j < C::kM; ++j) {
-      const int in_x = x + j - s.pad_x;
-      const bool in_padding = wide_padding && (in_y < -2 || in_y >= s.h || in_x < -2 || in_x >= s.w);
-      row.v[j] = finish(in_padding ? T(0) : tile[i][j], bias, activation);
-    }
-    T* const to = plane + int64_t{y + i} * s.out_w + x;
     if (vector_rows) {
-      *reinterpret_cast<TileRow<T, C::kM>*>(to) = row;
+      TileRow<T, C::kM> row;
+      CONVSCOPE_UNROLL
+      for (int j = 0; j < C::kM; ++j) row.v[j] = tile[i][j];
+      *reinterpret_cast<TileRow<T, C::kM>*>(to + int64_t{i} * s.out_w) = row;
     } else {
       CONVSCOPE_UNROLL
       for (int j = 0; j < C::kM; ++j) {
-        if (x + j < s.out_w) to[j] = row.v[j];
+        if (x + j < s.out_w) to[int64_t{i} * s.out_w + j] = tile[i][j];
       }
     }
   }
@@ -227,13 +246,17 @@ __global__ void __launch_bounds__(C::kThreads, C::kBlocks)
   store_rows<C, R>(sums, warp, map_lane, tile_lane, transformed);
   __syncthreads();
 
+  CONVSCOPE_UNROLL_BY(1)
   for (int item = thread; item < C::kMaps * C::kTiles; item += C::kThreads) {
-    const int tile = item % C::kTiles, map = item / C::kTiles, o = group * C::kMaps + map;
-    const int y = first_y + tile / C::kTilesX * C::kM, x = first_x + tile % C::kTilesX * C::kM;
+    const int place = item % C::kTiles, map = item / C::kTiles, o = group * C::kMaps + map;
+    const int y = first_y + place / C::kTilesX * C::kM, x = first_x + place % C::kTilesX * C::kM;
     if (o >= s.c_out || y >= s.out_h || x >= s.out_w) continue;
-    store_tile<C, R>(s, transformed + map * C::kTiles + place_of_result<C>(tile, map), y, x,
-                     bias == nullptr ? nullptr : bias + o, activation, g.vector_rows,
-                     out + (int64_t{image} * s.c_out + o) * s.out_plane);
+    T tile[C::kM][C::kM];
+    finish_transform<C, R>(transformed + map * C::kTiles + place_of_result<C>(place, map), tile);
+    // a bias that is not there is -0, which adds nothing to any value, not even to -0
+    finish_tile<C>(s, y, x, bias == nullptr ? -T(0) : bias[o], activation, tile);
+    store_tile<C>(s, y, x, g.vector_rows, tile,
+                  out + (int64_t{image} * s.c_out + o) * s.out_plane + int64_t{y} * s.out_w + x);
   }
 }
 
