@@ -40,6 +40,11 @@ class Strategy {
   /// strategy computes something else than the sum of products and rounds on the way.
   virtual double error_bounds(const ConvProblem&) const { return 1; }
 
+  /// How far beyond a value's own window, in pixels, others disturb it: with the rounding errors of their
+  /// pixels, and with their NaN and Inf. More than none where a strategy transforms a tile as a whole. Such a
+  /// strategy is held to the error bound of that reach.
+  virtual int64_t error_reach() const { return 0; }
+
   /// Allocates, plans and uploads the weights; untimed. Throws Error where refuses() or memory says no.
   virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
 

@@ -53,6 +53,9 @@ class Winograd final : public Strategy {
   /// measured on random values of 1 to 512 channels and doubled.
   double error_bounds(const ConvProblem&) const override { return kM == 2 ? 1 : 8; }
 
+  /// A tile is as wide as a window and kM - 1 pixels more, on either side.
+  int64_t error_reach() const override { return kM - 1; }
+
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     problem_ = problem;
     square_ = blocks<Square>(problem.shape) < blocks<Wide>(problem.shape);
