@@ -220,7 +220,7 @@ class WorkloadBench {
     row.precision = to_string(from.info.precision);
     row.strategy = from.make();
     const ConvProblem problem{workload_.shape, Activation::none, Rounding::fused};
-    if (auto why = row.strategy->refuses(problem)) {
+    if (auto why = row.strategy->refuses(problem, weights_)) {
       row.refused = *why;
     } else {
       row.strategy->prepare(problem, weights_);

@@ -36,6 +36,12 @@ class Strategy {
   /// Why this strategy cannot compute the (valid) problem, in words for the user; nullopt where it can.
   virtual std::optional<std::string> refuses(const ConvProblem&) const { return std::nullopt; }
 
+  /// The same with these (valid) weights: a strategy may take the shape and not the filters.
+  std::optional<std::string> refuses(const ConvProblem& problem, const ConvWeights& weights) const {
+    if (auto why = refuses(problem)) return why;
+    return refuses_weights(problem, weights);
+  }
+
   /// How many error bounds (error_bound() in compare.h) a result may be off: more than one where the
   /// strategy computes something else than the sum of products and rounds on the way.
   virtual double error_bounds(const ConvProblem&) const { return 1; }
@@ -54,6 +60,11 @@ class Strategy {
 
  protected:
   explicit Strategy(StrategyInfo info) : info_(std::move(info)) {}
+
+  /// Why not these weights, of a problem that refuses() takes.
+  virtual std::optional<std::string> refuses_weights(const ConvProblem&, const ConvWeights&) const {
+    return std::nullopt;
+  }
 
  private:
   StrategyInfo info_;

@@ -135,7 +135,7 @@ void check_row(const Case& c, const Problem& problem, std::span<const T> expecte
                                         to_string(c.rounding), c.nan_input ? " with NaN and Inf" : "");
   try {
     const auto strategy = report.row->make();
-    if (strategy->refuses(problem.operation.problem)) {
+    if (strategy->refuses(problem.operation.problem, problem.operation.weights)) {
       ++report.refusals;
       return;
     }
