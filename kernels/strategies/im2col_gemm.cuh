@@ -5,9 +5,12 @@
 // values moved for each pixel, against c_in + c_out of the image and the maps; that is the price of a perfect
 // GEMM. The bias is one more row of ones times one more column of weights, so that it costs no pass over the
 // maps. An activation is a pass.
+//
 // `im2col_chunked` makes the matrix for as many pixels at a time as half the L2 cache holds, so that what was
 // written is read from there: only image and maps travel to memory.
+//
 // Limits: the column matrix of one image, 2^31 - 1 values (not of im2col_chunked, which never holds it).
+//
 // Error: within one error bound, since a GEMM sums the same products in some order.
 
 #include <algorithm>
