@@ -10,6 +10,7 @@
 #include "kernels/targets/emulated.h"
 
 #define __launch_bounds__(...)
+#define CONVSCOPE_APART
 
 namespace convscope::emulated {
 
@@ -46,6 +47,47 @@ inline void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, 
   }
   __syncthreads();
 }
+
+// Of warpgroup.cuh:
+
+inline std::optional<std::string> lacks_warpgroups() { return std::nullopt; }
+
+struct FactorInShared {
+  const uint32_t* words;
+  int k_words, n_words;
+};
+inline FactorInShared factor_in_shared(const void* p, int k_bytes, int n_bytes) {
+  return {static_cast<const uint32_t*>(p), k_bytes / 4, n_bytes / 4};
+}
+inline void open_products() {}
+inline void close_products() {}
+inline void wait_for_products() {}
+
+inline void multiply_tf32_128(float (&sum)[64], const uint32_t (&a)[4], const FactorInShared& b) {
+  TensorOperands& all = tensor_operands;
+  const unsigned thread = threadIdx.x, lane = thread % 32, first = thread - lane;
+  std::memcpy(all.a[thread], a, sizeof all.a[thread]);
+  __syncthreads();
+  for (unsigned i = 0; i < 64; ++i) {
+    const unsigned row = lane / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+    double exact = static_cast<double>(sum[i]);
+    for (unsigned k = 0; k < 8; ++k) {
+      const uint32_t own = all.a[first + row % 8 * 4 + k % 4][row / 8 + k / 4 * 2];
+      const uint32_t other = b.words[k / 4 * static_cast<unsigned>(b.k_words) +
+                                     column / 8 * static_cast<unsigned>(b.n_words) + column % 8 * 4 + k % 4];
+      exact += static_cast<double>(tf32_value(own)) * static_cast<double>(tf32_value(other));
+    }
+    sum[i] = static_cast<float>(exact);
+  }
+  __syncthreads();
+}
+
+struct CopyBarrier {
+  uint64_t state;
+  void init() {}
+  void copy(void* to, const void* from, int bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
+  void wait(int) const {}
+};
 
 inline void copy_async(float* to, const float* from, bool inside) { *to = inside ? *from : 0.0f; }
 inline void close_copies() {}

@@ -4,6 +4,7 @@
 #include "tests/emulated_tensor_cores.h"
 // the kernels follow the target they are compiled for
 #include "kernels/strategies/implicit_gemm_tensor.cuh"
+#include "kernels/strategies/implicit_gemm_wgmma.cuh"
 #include "tests/tensor_testing.h"
 
 namespace convscope {
@@ -25,6 +26,18 @@ const RegistryRow& tf32() {
 const RegistryRow& split() {
   static const RegistryRow row = row_of("implicit_gemm_3xtf32", emulated::make_implicit_gemm_3xtf32);
   return row;
+}
+
+TEST(TensorCores, CasesReachBothKernels) {
+  int by_wgmma = 0, by_mma = 0;
+  for (const ConvCase& c : tensor_cases()) {
+    for (const bool parts : {false, true}) {
+      const auto wgmma = emulated::make_implicit_gemm_wgmma(tf32().info, parts);
+      ++(wgmma->refuses({c.shape, c.activation, Rounding::fused}) ? by_mma : by_wgmma);
+    }
+  }
+  EXPECT_GE(by_wgmma, 12);
+  EXPECT_GE(by_mma, 12);
 }
 
 TEST(TensorCores, StayWithinTheStatedError) {

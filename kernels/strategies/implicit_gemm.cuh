@@ -104,16 +104,18 @@ __device__ __forceinline__ void multiply_step(const T* pixels, const T* maps, in
 }
 
 /// Four neighbouring pixels of one map.
-template <class T>
+template <class T, bool kActivated>
 __device__ __forceinline__ void store_quad(const DeviceShape& s, const ImplicitGrid& g, Activation activation,
-                                           int pixel, int map, const T* bias, const T* sum, Out<T> out) {
-  const T* const own_bias = bias == nullptr ? nullptr : bias + map;
+                                           int pixel, int map, T bias, const T* sum, Out<T> out) {
+  Quad<T> done;
+  CONVSCOPE_UNROLL
+  for (int p = 0; p < 4; ++p) {
+    done.v[p] = sum[p] + bias;
+    if constexpr (kActivated) done.v[p] = activate(done.v[p], activation);
+  }
   uint32_t image = static_cast<uint32_t>(pixel);
   uint32_t in_plane = g.plane.take(image);
   if (g.wide) {  // the four lie in one plane, all inside
-    Quad<T> done;
-    CONVSCOPE_UNROLL
-    for (int p = 0; p < 4; ++p) done.v[p] = finish(sum[p], own_bias, activation);
     *reinterpret_cast<Quad<T>*>(out + (int64_t{image} * s.c_out + map) * s.out_plane + in_plane) = done;
     return;
   }
@@ -121,7 +123,27 @@ __device__ __forceinline__ void store_quad(const DeviceShape& s, const ImplicitG
   for (int p = 0; p < 4; ++p, ++in_plane) {
     if (pixel + p >= g.pixels) break;
     if (in_plane == s.out_plane) in_plane = 0, ++image;
-    out[(int64_t{image} * s.c_out + map) * s.out_plane + in_plane] = finish(sum[p], own_bias, activation);
+    out[(int64_t{image} * s.c_out + map) * s.out_plane + in_plane] = done.v[p];
+  }
+}
+
+/// The thread's tile of sums, whose first pixel and map are given.
+template <class T, class Tile, bool kActivated>
+__device__ __forceinline__ void store_tile(const DeviceShape& s, const ImplicitGrid& g, Activation activation,
+                                           int first_pixel, int first_map, const T* bias,
+                                           const T (&sum)[4 * Tile::kMapQuads][4 * Tile::kPixelQuads],
+                                           Out<T> out) {
+  CONVSCOPE_UNROLL
+  for (int m = 0; m < 4 * Tile::kMapQuads; ++m) {
+    const int map = first_map + m;
+    if (map >= s.c_out) break;
+    const T own_bias = bias == nullptr ? -T(0) : read_only(bias + map);  // -0 changes no sum
+    CONVSCOPE_UNROLL
+    for (int q = 0; q < Tile::kPixelQuads; ++q) {
+      const int pixel = first_pixel + 4 * q * Tile::kAcross;
+      if (pixel < g.pixels)
+        store_quad<T, kActivated>(s, g, activation, pixel, map, own_bias, &sum[m][4 * q], out);
+    }
   }
 }
 
@@ -171,16 +193,12 @@ __global__ void implicit_gemm_kernel(DeviceShape s, ImplicitGrid g, Activation a
     __syncthreads();
   }
 
-  CONVSCOPE_UNROLL
-  for (int q = 0; q < Tile::kPixelQuads; ++q) {
-    const int pixel = first_pixel + 4 * (q * Tile::kAcross + thread % Tile::kAcross);
-    CONVSCOPE_UNROLL
-    for (int m = 0; m < 4 * Tile::kMapQuads; ++m) {
-      const int map = map_tile * Tile::kMaps + thread / Tile::kAcross * 4 * Tile::kMapQuads + m;
-      if (pixel < g.pixels && map < s.c_out) {
-        store_quad<T>(s, g, activation, pixel, map, bias, &sum[m][4 * q], out);
-      }
-    }
+  const int pixel = first_pixel + 4 * (thread % Tile::kAcross);
+  const int map = map_tile * Tile::kMaps + thread / Tile::kAcross * 4 * Tile::kMapQuads;
+  if (activation == Activation::none) {  // apart, so that the common case carries no exp and tanh
+    store_tile<T, Tile, false>(s, g, activation, pixel, map, bias, sum, out);
+  } else {
+    store_tile<T, Tile, true>(s, g, activation, pixel, map, bias, sum, out);
   }
 }
 

@@ -12,8 +12,13 @@
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 #include "kernels/strategies/implicit_gemm_tensor_plan.h"
+#include "kernels/strategies/tensor_values.cuh"
 
 namespace convscope::TARGET {
+
+/// In implicit_gemm_wgmma.cuh, with its own reasons to refuse: then the kernel of this file runs.
+std::unique_ptr<Strategy> make_implicit_gemm_wgmma(StrategyInfo info, bool split);
+
 namespace {
 
 struct TensorConfig {
@@ -44,19 +49,6 @@ __device__ __forceinline__ void load_tile(const DeviceShape& s, const TensorGrid
       const bool there = inside && first_c + c < s.c_in;
       copy_async(to, there ? from : image, there);
     }
-  }
-}
-
-/// The operands of a value: itself in TF32, what TF32 cannot hold of it, and what is multiplied by the small
-/// part of a weight, which is mostly 0: no infinity, whose product with it would be NaN.
-template <bool kSplit>
-__device__ __forceinline__ void operands(float v, uint32_t& big, uint32_t& small, uint32_t& finite) {
-  big = to_tf32(v);
-  if constexpr (kSplit) {
-    const bool is_finite = isfinite(float_of_bits(big));
-    const float rest = v - float_of_bits(big);
-    small = to_tf32(is_finite ? rest : 0.0f);
-    finite = is_finite ? big : 0;
   }
 }
 
@@ -96,8 +88,8 @@ __device__ __forceinline__ void multiply_taps(const float* tile, const int (&pix
     CONVSCOPE_UNROLL
     for (int i = 0; i < 4; ++i) {
       const bool there = i < 2 ? low_there : high_there;
-      operands<kSplit>(there ? tile[pixel[r][i % 2] + (i < 2 ? low : high)] : 0.0f, big[i], small[i],
-                       finite[i]);
+      tf32_operands<kSplit>(there ? tile[pixel[r][i % 2] + (i < 2 ? low : high)] : 0.0f, big[i], small[i],
+                            finite[i]);
     }
     CONVSCOPE_UNROLL
     for (int n = 0; n < kMaps / 8; ++n) {
@@ -138,30 +130,24 @@ struct TensorPlace {
   int image, y, x, map_tile;
 };
 
-template <int kMaps>
+template <int kMaps, bool kActivated>
 __device__ __forceinline__ void store_sums(const DeviceShape& s, const TensorGrid& g, const TensorPlace& at,
                                            Activation activation, const float* bias,
                                            const TensorSums<kMaps>& sum, float* out) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   CONVSCOPE_UNROLL
-  for (int r = 0; r < TensorConfig::kRows; ++r) {
+  for (int column = 0; column < kMaps / 4; ++column) {
+    const int map = at.map_tile * kMaps + column / 2 * 8 + lane % 4 * 2 + column % 2;
+    if (map >= s.c_out) continue;
+    const float own_bias = bias == nullptr ? -0.0f : bias[map];  // -0 changes no sum
+    float* const plane = out + (int64_t{at.image} * s.c_out + map) * s.out_plane;
     CONVSCOPE_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      const int p = (warp * TensorConfig::kRows + r) * 16 + half * 8 + lane / 4;
+    for (int r = 0; r < 2 * TensorConfig::kRows; ++r) {
+      const int p = warp * TensorConfig::kRows * 16 + r * 8 + lane / 4;
       const int y = at.y + (p >> g.tile_w_log2), x = at.x + (p & ((1 << g.tile_w_log2) - 1));
-      if (y >= s.out_h || x >= s.out_w) continue;
-      float* const pixel = out + int64_t{at.image} * s.c_out * s.out_plane + int64_t{y} * s.out_w + x;
-      CONVSCOPE_UNROLL
-      for (int n = 0; n < kMaps / 8; ++n) {
-        CONVSCOPE_UNROLL
-        for (int i = 0; i < 2; ++i) {
-          const int map = at.map_tile * kMaps + n * 8 + lane % 4 * 2 + i;
-          if (map < s.c_out) {
-            pixel[map * s.out_plane] =
-                finish(sum.v[r][n][half * 2 + i], bias == nullptr ? nullptr : bias + map, activation);
-          }
-        }
-      }
+      float v = sum.v[r / 2][column / 2][r % 2 * 2 + column % 2] + own_bias;
+      if constexpr (kActivated) v = activate_apart(v, activation);
+      if (y < s.out_h && x < s.out_w) plane[int64_t{y} * s.out_w + x] = v;
     }
   }
 }
@@ -216,23 +202,32 @@ __global__ void __launch_bounds__(TensorConfig::kThreads, kMaps > 32 ? 2
     multiply_chunk<kMaps, kSplit>(g, tiles + chunk % 2 * tile_words, offsets, pixel, chunk_weights, sum);
     __syncthreads();  // the next turn writes over this tile
   }
-  store_sums<kMaps>(s, g, at, activation, bias, sum, out);
+  if (activation == Activation::none) {
+    store_sums<kMaps, false>(s, g, at, activation, bias, sum, out);
+  } else {
+    store_sums<kMaps, true>(s, g, at, activation, bias, sum, out);
+  }
 }
 
 template <bool kSplit>
 class ImplicitGemmTensor final : public Strategy {
  public:
-  explicit ImplicitGemmTensor(StrategyInfo info) : Strategy(std::move(info)) {}
+  explicit ImplicitGemmTensor(StrategyInfo info)
+      : Strategy(info), wgmma_(make_implicit_gemm_wgmma(std::move(info), kSplit)) {}
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     if (auto why = lacks_tensor_cores()) return why;
-    return refuses_tensor(p, static_cast<int64_t>(max_shared_bytes()));
+    if (auto why = refuses_rounding(p)) return why;
+    if (!wgmma_->refuses(p)) return std::nullopt;
+    return refuses_tensor(p.shape, static_cast<int64_t>(max_shared_bytes()));
   }
   double error_bounds(const ConvProblem& p) const override { return tf32_error_bounds(p.shape, kSplit); }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (const auto why = refuses(problem)) throw Error(info().name + " refuses: " + *why);
     problem_ = problem;
+    by_wgmma_ = !wgmma_->refuses(problem);
+    if (by_wgmma_) return wgmma_->prepare(problem, weights);
     plan_ = tensor_plan(problem.shape, static_cast<int64_t>(max_shared_bytes()));
     allow_shared_bytes(kernel(), static_cast<std::size_t>(plan_.shared_bytes()));
     offsets_.assign(plan_.offsets(problem.shape));
@@ -241,6 +236,7 @@ class ImplicitGemmTensor final : public Strategy {
   }
 
   void launch(const void* in, void* out, Stages& stages) override {
+    if (by_wgmma_) return wgmma_->launch(in, out, stages);
     const StageTimer timer(stages, kSplit ? "implicit_gemm_3xtf32" : "implicit_gemm_tf32");
     const TensorPlan& p = plan_;
     const auto i = [](int64_t v) { return static_cast<int>(v); };
@@ -271,6 +267,8 @@ class ImplicitGemmTensor final : public Strategy {
     }
   }
 
+  const std::unique_ptr<Strategy> wgmma_;
+  bool by_wgmma_ = false;
   ConvProblem problem_;
   TensorPlan plan_;
   DeviceArray<int> offsets_;

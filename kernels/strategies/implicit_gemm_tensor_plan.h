@@ -125,11 +125,12 @@ inline TensorPlan tensor_plan(const ConvShape& s, int64_t shared_limit) {
   return tensor_plan_of(s, log2, 1);
 }
 
-inline std::optional<std::string> refuses_tensor(const ConvProblem& problem, int64_t shared_limit) {
-  const ConvShape& s = problem.shape;
-  if (problem.rounding == Rounding::separate) {
-    return "tensor cores add 8 exact products at a time; choose rounding=fused";
-  }
+inline std::optional<std::string> refuses_rounding(const ConvProblem& problem) {
+  if (problem.rounding == Rounding::fused) return std::nullopt;
+  return "tensor cores add 8 exact products at a time; choose rounding=fused";
+}
+
+inline std::optional<std::string> refuses_tensor(const ConvShape& s, int64_t shared_limit) {
   if (auto why = refuses_size(s, 1)) return why;
   const TensorPlan p = tensor_plan(s, shared_limit);
   if (p.shared_bytes() > shared_limit) {

@@ -9,6 +9,8 @@
 #include "kernels/runtime.h"
 #include "kernels/targets/cuda.cuh"
 
+#define CONVSCOPE_APART __noinline__
+
 namespace convscope::cuda {
 
 /// Why the device has no TF32, in words; nullopt where it has.
