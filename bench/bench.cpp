@@ -34,6 +34,7 @@ using nlohmann::json;
 struct Workload {
   std::string name, about;
   ConvShape shape;
+  bool rank_one = false;  // kernels that `separable` takes
 };
 
 ConvShape shape_1080p(int64_t c_in, int64_t c_out, int64_t kernel, int64_t stride, int64_t pad,
@@ -47,7 +48,9 @@ std::vector<Workload> workloads() {
           {"B5", "1x3x1080x1920 -> 16, 5x5, same", shape_1080p(3, 16, 5, 1, 2)},
           {"Bd2", "1x3x1080x1920 -> 16, 3x3, dilation 2", shape_1080p(3, 16, 3, 1, 2, 2)},
           {"C", "1x16x1080x1920 -> 32, 3x3, same", shape_1080p(16, 32, 3, 1, 1)},
-          {"G1", "1x1x1080x1920 -> 1, 3x3, same", shape_1080p(1, 1, 3, 1, 1)}};
+          {"G1", "1x1x1080x1920 -> 1, 3x3, same", shape_1080p(1, 1, 3, 1, 1)},
+          {"S17", "1x1x1080x1920 -> 1, 17x17 of rank 1, same", shape_1080p(1, 1, 17, 1, 8), true},
+          {"1D", "2^24 values, 31 taps, same", {1, 1, 1, 1 << 24, 1, 1, 31, {1, 1}, {0, 15}, {1, 1}}}};
 }
 
 /// Takes no times, so that launches can be captured into a graph.
@@ -136,6 +139,12 @@ class WorkloadBench {
     const auto bias = random_values<float>(workload.shape.c_out, 12);
     const ConvShape& s = workload.shape;
     weights_ = {s.c_out, s.c_in, s.k_h, s.k_w, {values.begin(), values.end()}, {bias.begin(), bias.end()}};
+    if (!workload.rank_one) return;
+    for (int64_t i = 0; i < s.weight_size(); ++i) {  // sixteenths, whose products are exact
+      const int64_t row = i / s.k_w % s.k_h, column = i % s.k_w, kernel = i / (s.k_h * s.k_w);
+      weights_.values[static_cast<std::size_t>(i)] = static_cast<double>((row * 5 + kernel) % 13 - 6) / 16 *
+                                                     (static_cast<double>(column * 3 % 17 - 8) / 16);
+    }
   }
 
   json run(int rounds) {
