@@ -82,11 +82,14 @@ inline void multiply_tf32_128(float (&sum)[64], const uint32_t (&a)[4], const Fa
   __syncthreads();
 }
 
+/// Copies are done at once, and a wait is a barrier of the whole block, at which all its threads call it.
 struct CopyBarrier {
   uint64_t state;
-  void init() {}
+  void init(int) {}
   void copy(void* to, const void* from, int bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
-  void wait(int) const {}
+  void arrive() {}
+  void arrive_when_copied() {}
+  void wait(int) const { __syncthreads(); }
 };
 
 inline void copy_async(float* to, const float* from, bool inside) { *to = inside ? *from : 0.0f; }

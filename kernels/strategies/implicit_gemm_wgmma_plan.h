@@ -16,6 +16,8 @@ namespace convscope {
 struct WgmmaPlan {
   static constexpr int kPixels = 256, kMaps = 128;  // of a block
   static constexpr int kStages = 3;                 // buffers for weights; there are two for the input
+  static constexpr int kBarrierBytes = 8 * (2 * kStages + 4);
+  static constexpr int kPositions = 6;  // values of a channel that one of the 256 threads loads, at most
 
   int64_t pixels = 0, pixel_tiles = 0, map_tiles = 0;
   int64_t image_rows = 0;          // input rows under an image's outputs, those beyond the edge included
@@ -23,12 +25,13 @@ struct WgmmaPlan {
   int64_t plane = 0;               // words from channel to channel in shared memory
   int64_t chunk_channels = 0, chunks = 0;   // channels loaded at a time
   int64_t steps = 0;                        // of a chunk, 8 channels of one tap each
+  int64_t slice_channels = 0;               // loaded behind the products of one step
   int64_t stage_steps = 0, step_bytes = 0;  // steps whose weights are loaded at a time
 
   int64_t blocks() const { return pixel_tiles * map_tiles; }
   int64_t weight_bytes() const { return kStages * stage_steps * step_bytes; }
   int64_t shared_bytes() const {
-    return weight_bytes() + 4 * (2 * chunk_channels * plane + 8 * steps) + 8 * kStages;
+    return weight_bytes() + 4 * (2 * chunk_channels * plane + 8 * steps) + kBarrierBytes;
   }
 
   /// Words from a pixel's first value to its taps: [step][lane % 4][low, high].
@@ -83,6 +86,7 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t groups) {
   p.chunk_channels = 8 * groups;
   p.chunks = ceil_div(s.c_in, p.chunk_channels);
   p.steps = groups * s.k_h * s.k_w;
+  p.slice_channels = ceil_div(2 * p.chunk_channels, p.steps);  // all in the first half of a chunk's steps
   p.step_bytes = 4 * 8 * WgmmaPlan::kMaps * (split ? 2 : 1);
   // even, since the kernel takes steps in pairs
   const int64_t most_steps = split ? 4 : 10;
@@ -111,6 +115,13 @@ inline std::optional<std::string> refuses_wgmma(const ConvShape& s, bool split, 
   const WgmmaPlan p = wgmma_plan(s, split, shared_limit);
   constexpr int64_t kLimit = (int64_t{1} << 31) - WgmmaPlan::kPixels;
   if (p.pixels >= kLimit || p.image_rows * s.n >= kLimit) return "has more pixels than its 31-bit counters";
+  if (p.halo_h * p.halo_w > int64_t{256} * WgmmaPlan::kPositions) {
+    return "has rows too long for its 256 threads";
+  }
+  // a block's pixels lie in so many images, whose values it counts in 31 bits
+  if ((WgmmaPlan::kPixels / (s.out_h() * s.out_w()) + 2) * s.c_in * s.h * s.w >= kLimit) {
+    return "has images beyond its 31-bit counters";
+  }
   if (p.shared_bytes() > shared_limit) {
     return "the rows of its pixels take " + std::to_string(p.shared_bytes()) +
            " bytes of shared memory, a block has " + std::to_string(shared_limit);

@@ -29,8 +29,11 @@ __device__ __forceinline__ FactorInShared factor_in_shared(const void* p, int k_
          field(static_cast<uint32_t>(n_bytes)) << 32;
 }
 
-/// Orders a thread's registers before the products that follow.
-__device__ __forceinline__ void open_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+/// Orders a thread's registers before the products that follow. Warps that have waited or branched meet here.
+__device__ __forceinline__ void open_products() {
+  __syncwarp();
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void close_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
@@ -59,16 +62,19 @@ __device__ __forceinline__ void multiply_tf32_128(float (&sum)[64], const uint32
 #undef CONVSCOPE_SUM4
 }
 
-/// Counts the bytes of bulk copies into shared memory.
+/// Counts arrivals, and the bytes of bulk copies; its phases are the first, second, ... time that all have
+/// come.
 struct CopyBarrier {
   uint64_t state;
 
   /// By one thread, before a __syncthreads().
-  __device__ __forceinline__ void init() {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(this)) : "memory");
+  __device__ __forceinline__ void init(int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(this)), "r"(arrivals)
+                 : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  /// By one thread: starts the copy of `bytes`, a multiple of 16, from and to multiples of 16.
+  /// Arrives, and starts the copy of `bytes`, a multiple of 16, from and to multiples of 16, which the phase
+  /// waits for.
   __device__ __forceinline__ void copy(void* to, const void* from, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(this)),
                  "r"(bytes)
@@ -79,7 +85,15 @@ struct CopyBarrier {
         "l"(from), "r"(bytes), "r"(shared_address(this))
         : "memory");
   }
-  /// Waits for the end of the copy that is the barrier's n-th, n % 2 being `parity`.
+  __device__ __forceinline__ void arrive() {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
+  }
+  /// Arrives once the calls of copy_async() that this thread has made are done.
+  __device__ __forceinline__ void arrive_when_copied() {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this))
+                 : "memory");
+  }
+  /// Waits for the end of a phase of this parity, the first being 0.
   __device__ __forceinline__ void wait(int parity) const {
     asm volatile(
         "{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
