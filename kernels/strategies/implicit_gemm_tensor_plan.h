@@ -77,11 +77,21 @@ struct TensorPlan {
 /// Smallest number from `least` on whose remainder by 32 is `bank`.
 inline int64_t in_bank(int64_t least, int64_t bank) { return least + (bank - least % 32 + 32) % 32; }
 
+/// Few maps of a tile are empty, and yet the input is loaded for many at a time, which costs as much as 16
+/// maps.
+inline int64_t maps_of_block(int64_t c_out) {
+  int64_t best = 8, least = INT64_MAX;
+  for (int64_t maps = 8; maps <= 64; maps *= 2) {
+    const int64_t cost = ceil_div(c_out, maps) * (maps + 16);
+    if (cost < least) best = maps, least = cost;
+  }
+  return best;
+}
+
 /// The plan with chunks of at most this many channels, all alike.
 inline TensorPlan tensor_plan_of(const ConvShape& s, int64_t tile_w_log2, int64_t most_channels) {
   TensorPlan p;
-  p.maps = 8;
-  while (p.maps < 64 && p.maps < s.c_out) p.maps *= 2;
+  p.maps = maps_of_block(s.c_out);
   p.map_tiles = ceil_div(s.c_out, p.maps);
   p.tile_w_log2 = tile_w_log2;
   p.tile_h = TensorPlan::kPixels >> tile_w_log2;
