@@ -229,21 +229,35 @@ class WorkloadBench {
     Row row;
     row.name = from.info.name;
     row.precision = to_string(from.info.precision);
-    row.strategy = from.make();
+    if (auto why = unavailable(from.info)) {
+      row.refused = *why;
+    } else {
+      row.strategy = from.make();
+      enqueue_strategy(row, sets);
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  void enqueue_strategy(Row& row, const Sets& sets) {
     const ConvProblem problem{workload_.shape, Activation::none, Rounding::fused};
     if (auto why = row.strategy->refuses(problem, weights_)) {
       row.refused = *why;
-    } else {
-      row.strategy->prepare(problem, weights_);
-      Strategy* const s = row.strategy.get();
-      row.warm = [this, s, &sets] { s->launch(sets.in[0]->data(), sets.out[0]->data(), no_stages_); };
-      row.warm();
-      row.graph = std::make_unique<Graph>(count_, [this, s, &sets](int i) {
-        const auto at = static_cast<std::size_t>(i);
-        s->launch(sets.in[at]->data(), sets.out[at]->data(), no_stages_);
-      });
+      return;
     }
-    rows_.push_back(std::move(row));
+    try {
+      row.strategy->prepare(problem, weights_);
+    } catch (const Error& e) {  // a library may find out only when it plans
+      if (cuda_unavailable()) throw;
+      row.refused = e.what();
+      return;
+    }
+    Strategy* const s = row.strategy.get();
+    row.warm = [this, s, &sets] { s->launch(sets.in[0]->data(), sets.out[0]->data(), no_stages_); };
+    row.warm();
+    row.graph = std::make_unique<Graph>(count_, [this, s, &sets](int i) {
+      const auto at = static_cast<std::size_t>(i);
+      s->launch(sets.in[at]->data(), sets.out[at]->data(), no_stages_);
+    });
   }
 
   template <class T>
