@@ -24,19 +24,18 @@ class Winograd final : public Strategy {
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     const ConvShape& s = p.shape;
-    const auto pair = [](const char* what, int64_t y, int64_t x) {
-      return what + std::to_string(y) + (y == x ? "" : "," + std::to_string(x));
+    const auto pair = [](const Axes& a) {
+      return a.y == a.x ? std::to_string(a.y) : std::to_string(a.y) + "," + std::to_string(a.x);
     };
     if (s.k_h != 3 || s.k_w != 3) {
       return "its transforms are made for 3x3 kernels, not for " + std::to_string(s.k_h) + "x" +
              std::to_string(s.k_w);
     }
     if (s.stride != Axes{1, 1}) {
-      return "neighbouring outputs of a tile must share inputs: stride 1 only, not " +
-             pair("", s.stride.y, s.stride.x);
+      return "neighbouring outputs of a tile must share inputs: stride 1 only, not " + pair(s.stride);
     }
     if (s.dilation != Axes{1, 1}) {
-      return "the taps must be neighbours: dilation 1 only, not " + pair("", s.dilation.y, s.dilation.x);
+      return "the taps must be neighbours: dilation 1 only, not " + pair(s.dilation);
     }
     if (max_shared_bytes() < Wide::kSharedBytes) {
       return "its tiles take " + std::to_string(Wide::kSharedBytes) +
@@ -82,6 +81,7 @@ class Winograd final : public Strategy {
   static constexpr int kTiles = WinogradConfig<T, kM, 4>::kTiles;
   using Wide = WinogradConfig<T, kM, kTiles / 2>;
   using Square = WinogradConfig<T, kM, kTiles / 4>;
+  static_assert(Wide::kSharedBytes >= Square::kSharedBytes, "refuses() asks for the larger");
 
   template <class C>
   static int64_t tiles_x(const ConvShape& s) {
