@@ -49,7 +49,8 @@ class Winograd final : public Strategy {
     return refuses_size(rounded_up, fewest_blocks(s));
   }
 
-  /// At least twice the most that random values of 1 to 256 channels came to: 0.22 for F2, 4.04 / c_in for F4.
+  /// At least twice the most that random values of 1 to 256 channels came to: 0.22 for F2, 4.04 / c_in for
+  /// F4.
   double error_bounds(const ConvProblem& p) const override {
     return kM == 2 ? 1 : std::max(1.0, 8.0 / static_cast<double>(p.shape.c_in));
   }
