@@ -14,9 +14,11 @@ namespace fs = std::filesystem;
 
 std::string assets_folder() {
   std::vector<std::string> places;
+  const char* who = "assets";
   // a folder that the user names is the only one looked at: a typo must not silently show other banks
   if (const char* chosen = std::getenv("CONVSCOPE_ASSETS"); chosen && *chosen) {
     places.emplace_back(chosen);
+    who = "CONVSCOPE_ASSETS";
   } else {
     std::error_code none;
     const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();
@@ -31,7 +33,8 @@ std::string assets_folder() {
     std::error_code none;
     if (fs::is_directory(fs::path(place) / "banks", none)) return place;
   }
-  throw Error(fmt::format("assets: no folder with banks/ found; looked at {}", fmt::join(places, ", ")));
+  throw Error(
+      fmt::format("{}: no folder with banks/ in it found; looked at {}", who, fmt::join(places, ", ")));
 }
 
 }  // namespace convscope

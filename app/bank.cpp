@@ -10,6 +10,7 @@
 
 #include "app/bank_filters.h"
 #include "app/files.h"
+#include "app/json_text.h"
 #include "app/random.h"
 #include "kernels/error.h"
 
@@ -19,19 +20,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json parse_json(const std::string& text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& e) {
-    throw Error(fmt::format("is not JSON: byte {} is unexpected", e.byte));
-  }
-}
-
 Bank bank_file(const std::string& path) {
   Bank bank;
   bank.json = read_text(path);
   try {
-    const Json json = parse_json(bank.json);
+    const Json json = parse_json<Json>(bank.json);
     parse_filters(json);
     bank.name = text_member(json, "name");
     bank.title = text_member(json, "title");
@@ -130,7 +123,7 @@ Bank load_bank(const std::string& name_or_path) {
 
 BankWeights make_weights(const Bank& bank, int64_t c_in, std::optional<Axes> kernel) {
   try {
-    const ParsedBank parsed = parse_filters(parse_json(bank.json));
+    const ParsedBank parsed = parse_filters(parse_json<Json>(bank.json));
     const Axes size = kernel.value_or(parsed.kernel);
     if (kernel && (size.y < 1 || size.x < 1 || size.y > kMaxKernelSide || size.x > kMaxKernelSide))
       throw Error(fmt::format("kernel={},{}: expected sides from 1 to {}", size.y, size.x, kMaxKernelSide));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/printable.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -28,7 +29,7 @@ T member(const Json& json, const char* key, const char* expected) {
     return json.at(key).get<T>();
   } catch (const Json::exception&) {
     throw Error(fmt::format("\"{}\" is {}, expected {}", key,
-                            json.contains(key) ? json.at(key).dump().substr(0, 60) : "missing", expected));
+                            json.contains(key) ? shortened(json.at(key).dump()) : "missing", expected));
   }
 }
 
@@ -36,7 +37,7 @@ int64_t whole(const Json& json, const char* key, int64_t least, int64_t most) {
   const std::string expected = fmt::format("a whole number from {} to {}", least, most);
   const Json value = member<Json>(json, key, expected.c_str());
   if (!value.is_number_integer() || value < least || value > most)
-    throw Error(fmt::format("\"{}\" is {}, expected {}", key, value.dump(), expected));
+    throw Error(fmt::format("\"{}\" is {}, expected {}", key, shortened(value.dump()), expected));
   return value.get<int64_t>();
 }
 
@@ -55,11 +56,13 @@ Kernel parse_kernel(const Json& rows, double divisor) {
   for (const Json& row : rows) {
     if (!row.is_array() || static_cast<int64_t>(row.size()) != kernel.w)
       throw Error(
-          fmt::format("row {} of the kernel does not have {} values", row.dump().substr(0, 60), kernel.w));
+          fmt::format("row {} of the kernel does not have {} values", shortened(row.dump()), kernel.w));
     for (const Json& value : row) {
       if (!value.is_number() || !std::isfinite(value.get<double>()))
-        throw Error(fmt::format("{} in the kernel is not a number", value.dump()));
+        throw Error(fmt::format("{} in the kernel is not a number", shortened(value.dump())));
       kernel.values.push_back(value.get<double>() / divisor);
+      if (!std::isfinite(kernel.values.back()))
+        throw Error(fmt::format("{} of the kernel over the divisor {} is too large", value.dump(), divisor));
     }
   }
   return kernel;
@@ -120,9 +123,11 @@ Filter parse_filter(const Json& json) {
 Axes own_size(const Json& json, const std::vector<Filter>& filters) {
   Axes size{0, 0};
   if (json.contains("kernel")) {
-    const auto asked = member<std::vector<int64_t>>(json, "kernel", "[height, width]");
-    if (asked.size() != 2)
-      throw Error(fmt::format("\"kernel\" is {}, expected [height, width]", json.at("kernel").dump()));
+    const Json& sides = json.at("kernel");
+    const auto whole_number = [](const Json& side) { return side.is_number_integer(); };
+    if (!sides.is_array() || sides.size() != 2 || !std::all_of(sides.begin(), sides.end(), whole_number))
+      throw Error(fmt::format("\"kernel\" is {}, expected [height, width]", shortened(sides.dump())));
+    const auto asked = sides.get<std::vector<int64_t>>();
     check_side(asked[0]);
     check_side(asked[1]);
     return {asked[0], asked[1]};

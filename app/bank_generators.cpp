@@ -128,7 +128,11 @@ const std::vector<std::string>& generator_parameters(const std::string& name) {
 }
 
 Kernel generate(const std::string& name, const Json& filter, int64_t h, int64_t w) {
-  return generators().at(name).make(filter, h, w);
+  Kernel kernel = generators().at(name).make(filter, h, w);
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(kernel.values.begin(), kernel.values.end(), finite))
+    throw Error(fmt::format("its parameters make weights of {} x {} that are no numbers", h, w));
+  return kernel;
 }
 
 Kernel resized(const Kernel& kernel, int64_t h, int64_t w) {

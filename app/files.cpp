@@ -45,7 +45,41 @@ void write_plain(const std::string& path, std::span<const std::byte> bytes, cons
   if (file.close() != 0) throw Error(fmt::format("{}: cannot be written: {}", shown, std::strerror(errno)));
 }
 
+std::vector<std::byte> memory_for(const std::string& path, std::size_t bytes) try {
+  return std::vector<std::byte>(bytes);
+} catch (const std::bad_alloc&) {
+  throw Error(fmt::format("{}: needs {} bytes of memory, which are not to be had", path, bytes));
+}
+
 std::string temporary_name(const std::string& path) { return fmt::format("{}.{}.tmp", path, ::getpid()); }
+
+/// A folder, made with those above it where missing; what was made vanishes again, if still empty, unless
+/// kept.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& folder) {
+    std::error_code fault;
+    for (fs::path path = folder; !path.empty() && !fs::exists(path, fault); path = path.parent_path())
+      made_.push_back(path);
+    fs::create_directories(folder, fault);
+    // where it stops halfway, the destructor is not run: what was made goes here
+    if (fault || !fs::is_directory(folder)) {
+      remove();
+      throw Error(fmt::format("{}: this folder cannot be made: {}", folder,
+                              fault ? fault.message() : "a file of that name exists"));
+    }
+  }
+  ~NewFolder() { remove(); }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  void keep() { made_.clear(); }
+
+ private:
+  void remove() {
+    for (const fs::path& path : made_) ::rmdir(path.c_str());
+  }
+  std::vector<fs::path> made_;  // deepest first
+};
 
 /// Temporary files that vanish unless they have been renamed.
 class TemporaryFiles {
@@ -72,15 +106,17 @@ class TemporaryFiles {
 
 }  // namespace
 
-std::vector<std::byte> read_file(const std::string& path, bool empty_is_fault) {
+std::vector<std::byte> read_file(const std::string& path, int64_t most) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a folder, expected a file", path));
   if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not an ordinary file", path));
-  if (status.st_size == 0 && empty_is_fault) throw Error(fmt::format("{}: is empty (0 bytes)", path));
-  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  if (status.st_size == 0) throw Error(fmt::format("{}: is empty (0 bytes)", path));
+  if (status.st_size > most)
+    throw Error(fmt::format("{}: has {} bytes, expected at most {}", path, status.st_size, most));
+  std::vector<std::byte> bytes = memory_for(path, static_cast<std::size_t>(status.st_size));
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::read(file.get(), bytes.data() + done, bytes.size() - done);
@@ -94,19 +130,17 @@ std::vector<std::byte> read_file(const std::string& path, bool empty_is_fault) {
 }
 
 std::string read_text(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path);
+  constexpr int64_t kMaxText = int64_t{1} << 26;
+  const std::vector<std::byte> bytes = read_file(path, kMaxText);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void write_files(const std::string& folder, std::span<const OutputFile> files) {
-  std::error_code fault;
-  fs::create_directories(folder, fault);
-  if (fault || !fs::is_directory(folder))
-    throw Error(fmt::format("{}: this folder cannot be made: {}", folder,
-                            fault ? fault.message() : "a file of that name exists"));
+  NewFolder made(folder);
   TemporaryFiles temporary;
   for (const OutputFile& file : files) temporary.write((fs::path(folder) / file.name).string(), file.bytes);
   temporary.rename_all();
+  made.keep();
 }
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) {

@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace convscope {
 
-/// The whole file. Throws Error naming it: missing, a folder, unreadable, empty where `empty_is_fault`.
-std::vector<std::byte> read_file(const std::string& path, bool empty_is_fault = true);
+/// The whole file. Throws Error naming it: missing, a folder, unreadable, empty, more than `most` bytes (told
+/// before reading, whatever memory there is).
+std::vector<std::byte> read_file(const std::string& path, int64_t most);
+/// Up to 64 MiB.
 std::string read_text(const std::string& path);
 
 /// A file to be written, by name in its folder.
@@ -17,7 +20,8 @@ struct OutputFile {
   std::vector<std::byte> bytes;
 };
 
-/// Writes all of them or none: to temporary names first, then renamed. Makes the folder. Throws Error.
+/// Writes all of them or none: to temporary names first, then renamed. Makes the folder, and takes it away
+/// again where nothing could be written. Throws Error.
 void write_files(const std::string& folder, std::span<const OutputFile> files);
 /// One file by path, atomically, in a folder that exists. Throws Error.
 void write_file(const std::string& path, std::span<const std::byte> bytes);

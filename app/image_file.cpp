@@ -92,8 +92,10 @@ Decoded decode(const std::vector<std::byte>& bytes, const std::string& path, con
   if (out.pixels.empty()) {
     // OpenCV's own report has its source file in it: of no use to the user
     if (fault.empty() && !out.message.starts_with("imdecode")) fault = out.message;
-    throw Error(fmt::format("{}: cannot be decoded as {}: truncated or damaged ({} bytes{}{})", path,
-                            stream.format, bytes.size(), fault.empty() ? "" : "; ", fault));
+    throw Error(
+        fmt::format("{}: cannot be decoded as {}: truncated, damaged or of a kind that OpenCV does not read "
+                    "({} bytes{}{})",
+                    path, stream.format, bytes.size(), fault.empty() ? "" : "; ", fault));
   }
   return out;
 }
@@ -161,18 +163,18 @@ std::string type_name(PixelType type) {
 }
 
 std::unique_ptr<Frame> read_image_file(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path);
+  const std::vector<std::byte> bytes = read_file(path, kMaxValues - 1);
   const ImageStream stream = inspect_image(bytes, path);
-  if (stream.width * stream.height > kMaxValues || bytes.size() > static_cast<std::size_t>(kMaxValues) - 1)
-    throw Error(fmt::format("{}: {} x {} pixels ({} bytes), expected at most {} values", path, stream.width,
-                            stream.height, bytes.size(), kMaxValues));
+  if (stream.width * stream.height > kMaxValues)
+    throw Error(fmt::format("{}: {} x {} pixels, expected at most {} values", path, stream.width,
+                            stream.height, kMaxValues));
   const Decoded decoded = decode(bytes, path, stream);
   cv::Mat image = upright(decoded.pixels, stream.orientation);
 
   auto frame = std::make_unique<Frame>();
   if (stream.orientation != 1)
     add_note(frame->note, fmt::format("EXIF orientation {} applied", stream.orientation));
-  if (image.channels() == 2) {
+  if (image.channels() == 2 || (image.channels() == 4 && stream.grey)) {
     cv::extractChannel(image, image, 0);
     add_note(frame->note, "alpha left out");
   }
@@ -186,7 +188,15 @@ std::unique_ptr<Frame> read_image_file(const std::string& path) {
   if (static_cast<int64_t>(image.total()) * channels > kMaxValues)
     throw Error(fmt::format("{}: {} x {} pixels of {} channels, expected at most {} values", path, image.cols,
                             image.rows, channels, kMaxValues));
+  if (*type == PixelType::u8 && stream.tiff.bits > 8)
+    throw Error(fmt::format(
+        "{}: a TIFF file of {} bits a sample that OpenCV reads with 8 only, expected grey, RGB or "
+        "RGBA",
+        path, stream.tiff.bits));
   if (channels == 4) add_note(frame->note, "alpha left out");
+  // libtiff's own conversion to 8-bit RGBA, which OpenCV uses, does that
+  if (channels == 4 && *type == PixelType::u8 && stream.tiff.unassociated_alpha)
+    add_note(frame->note, "colours come multiplied by alpha");
   if (!decoded.message.empty()) add_note(frame->note, decoded.message);
 
   frame->layout.type = *type;

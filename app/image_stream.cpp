@@ -45,6 +45,8 @@ void walk_png(Bytes bytes, const std::string& name, ImageStream& out) {
     if (starts_with(bytes, "IHDR", at + 4) && length >= 8) {
       out.width = static_cast<int64_t>(big32(bytes, at + 8));
       out.height = static_cast<int64_t>(big32(bytes, at + 12));
+      constexpr std::size_t kGreyAndAlpha = 4;
+      out.grey = length >= 10 && byte_at(bytes, at + 17) == kGreyAndAlpha;
     }
     if (starts_with(bytes, "eXIf", at + 4))
       out.orientation = exif_orientation(without_exif_prefix(bytes.subspan(at + 8, length)));
@@ -90,6 +92,9 @@ void walk_webp(Bytes bytes, const std::string& name, ImageStream& out) {
   if (end > bytes.size()) truncated(name, bytes, "WebP", fmt::format("the {} it announces", end).c_str());
   for (std::size_t at = 12; at + 8 <= end;) {
     const std::size_t length = little32(bytes, at + 4);
+    constexpr std::size_t kAnimated = 2;
+    if (starts_with(bytes, "VP8X", at) && at + 8 < end && (byte_at(bytes, at + 8) & kAnimated))
+      throw Error(fmt::format("{}: is an animated WebP file, expected a still picture", name));
     if (starts_with(bytes, "EXIF", at) && at + 8 + length <= end)
       out.orientation = exif_orientation(without_exif_prefix(bytes.subspan(at + 8, length)));
     at += 8 + length + length % 2;
@@ -144,11 +149,13 @@ ImageStream inspect_image(Bytes bytes, const std::string& name) {
   if (!format)
     throw Error(fmt::format("{}: is not an image that can be read (it starts with \"{}\"), expected {}", name,
                             first_bytes(bytes), kImageFormats));
-  ImageStream out{.format = *format};
+  ImageStream out;
+  out.format = *format;
   if (*format == "PNG") walk_png(bytes, name, out);
   if (*format == "JPEG") walk_jpeg(bytes, name, out);
   if (*format == "WebP") walk_webp(bytes, name, out);
   if (*format == "BMP") walk_bmp(bytes, name);
+  if (*format == "TIFF") out.tiff = read_tiff_tags(bytes);
   return out;
 }
 

@@ -1,11 +1,16 @@
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 
 #include "app/cli/commands.h"
+#include "app/printable.h"
 #ifdef CONVSCOPE_WITH_WINDOW
 #include "app/window/window.h"
 #endif
@@ -24,6 +29,24 @@ void restart_with_passive_threads(char** argv) {
   ::execv("/proc/self/exe", argv);
   // where /proc is not to be had, slower is better than not at all
 }
+
+/// The three standard streams exist, so that no file of ours gets the number of one that was closed. A file
+/// that grows past the user's limit is an error to be told, not the end of the program.
+void prepare_streams() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) ::close(fd);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// What was printed has arrived: a full disk is told when the buffer is written, which is otherwise after
+/// main.
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw Error(std::string("the output cannot be written: ") + std::strerror(errno));
+}
+
+void print_fault(const std::string& text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); }
 
 int open_window(const CommandLine& line) {
 #ifdef CONVSCOPE_WITH_WINDOW
@@ -63,17 +86,21 @@ int run_program(int argc, char** argv) {
 }  // namespace convscope
 
 int main(int argc, char** argv) {
+  using convscope::print_fault;
   convscope::restart_with_passive_threads(argv);
+  convscope::prepare_streams();
   std::setlocale(LC_ALL, "C");
   try {
-    return convscope::run_program(argc, argv);
+    const int code = convscope::run_program(argc, argv);
+    convscope::flush_output();
+    return code;
   } catch (const convscope::UsageError& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    print_fault(e.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "out of memory\n");
+    print_fault("out of memory");
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+    print_fault(e.what());
   }
   return 1;
 }

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "app/files.h"
+#include "app/image_file.h"
+#include "app/printable.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -36,6 +38,8 @@ class HeaderParser {
     while (!take('}')) {
       const std::string key = quoted();
       expect(':');
+      if ((key == "descr" && descr) || (key == "fortran_order" && order) || (key == "shape" && shape))
+        fail(fmt::format("the key {} stands there twice", key));
       if (key == "descr") {
         header.descr = descr_value();
         descr = true;
@@ -46,13 +50,15 @@ class HeaderParser {
         header.shape = tuple();
         shape = true;
       } else {
-        fail(fmt::format("unknown key '{}'", key));
+        fail(fmt::format("unknown key '{}'", printable(shortened(key))));
       }
       if (!take(',')) {
         expect('}');
         break;
       }
     }
+    skip();
+    if (!text_.empty()) fail(fmt::format("nothing expected after its '}}', found \"{}\"", next()));
     if (!descr || !order || !shape) fail("the keys descr, fortran_order and shape are expected");
     return header;
   }
@@ -61,12 +67,8 @@ class HeaderParser {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(fmt::format("{}: broken .npy header: {}", name_, what));
   }
-  /// What stands here, for the message, without its line ends.
-  std::string next() const {
-    std::string text(text_.substr(0, 20));
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-  }
+  /// What stands here, for the message.
+  std::string next() const { return printable(std::string(text_.substr(0, 20))); }
   void skip() {
     while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n' || text_.front() == '\t'))
       text_.remove_prefix(1);
@@ -144,7 +146,7 @@ ElementType element_type(const std::string& descr, const std::string& name) {
     throw Error(
         fmt::format("{}: holds values of type '{}', expected uint8 (u1), uint16 (u2), float32 (f4) or "
                     "float64 (f8)",
-                    name, descr));
+                    name, printable(shortened(descr))));
   return {*type, order == '>' && kind != "u1"};
 }
 
@@ -249,7 +251,11 @@ NpyArray parse_npy(std::span<const std::byte> bytes, const std::string& name) {
   return array;
 }
 
-NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
+NpyArray read_npy(const std::string& path) {
+  // the largest array that a source takes, in its widest type, and room for a header
+  constexpr int64_t kMaxBytes = kMaxValues * 8 + 65536;
+  return parse_npy(read_file(path, kMaxBytes), path);
+}
 
 std::vector<std::byte> npy_bytes(Precision precision, std::span<const int64_t> shape, const void* values) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/json_text.h"
+#include "app/printable.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -37,6 +39,55 @@ std::optional<std::vector<T>> parse_list(const std::string& text) {
     start = comma + 1;
   }
   return values;
+}
+
+using Json = nlohmann::json;
+
+/// Names of the values that JSON has no numbers for.
+const std::array<std::pair<const char*, double>, 3> kNonFinite{
+    {{"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}}};
+
+Json json_of_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json json_of_numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(json_of_number(value));
+  return list;
+}
+
+double number_of(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  for (const auto& [name, value] : kNonFinite) {
+    if (json == name) return value;
+  }
+  throw Error(fmt::format("{} is not a number", shortened(json.dump())));
+}
+
+std::vector<double> numbers_of(const Json& json, const char* key) {
+  if (!json.contains(key) || !json.at(key).is_array())
+    throw Error(fmt::format("\"{}\" is {}, not a list of numbers", key,
+                            json.contains(key) ? shortened(json.at(key).dump()) : "missing"));
+  std::vector<double> values;
+  for (const Json& value : json.at(key)) values.push_back(number_of(value));
+  return values;
+}
+
+/// Four sizes whose product is a number of weights that memory may hold.
+std::vector<int64_t> weights_shape(const Json& json) {
+  const Json shape = json.value("shape", Json());
+  int64_t size = 1;
+  const auto good = [&](const Json& n) {
+    // compared as JSON: a number beyond 64 bits is none of int64_t
+    return n.is_number_integer() && n >= 1 && n <= kMaxAmount &&
+           (size *= n.get<int64_t>()) <= int64_t{1} << 31;
+  };
+  if (!shape.is_array() || shape.size() != 4 || !std::all_of(shape.begin(), shape.end(), good))
+    throw Error(fmt::format("\"shape\" is {}, not [maps, channels, height, width]", shortened(shape.dump())));
+  return shape.get<std::vector<int64_t>>();
 }
 
 }  // namespace
@@ -107,17 +158,16 @@ std::string text_of(const Padding& padding) {
 std::string text_of(double value) { return fmt::format("{}", value); }
 
 ConvWeights weights_from_json(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text);
-  const auto shape = json.at("shape").get<std::vector<int64_t>>();
-  if (shape.size() != 4) throw Error("shape is not [maps, channels, height, width]");
-  int64_t size = 1;
-  for (const int64_t n : shape) {
-    if (n < 1 || n > kMaxAmount || (size *= n) > (int64_t{1} << 31))
-      throw Error("a size in shape is out of range");
+  const Json json = parse_json<Json>(text);
+  if (!json.is_object()) throw Error(fmt::format("is a JSON {}", json.type_name()));
+  for (const auto& [key, value] : json.items()) {
+    if (key != "shape" && key != "values" && key != "bias")
+      throw Error(fmt::format("unknown key \"{}\"", shortened(key)));
   }
-  ConvWeights weights{shape[0], shape[1], shape[2], shape[3], json.at("values").get<std::vector<double>>(),
-                      {}};
-  if (json.contains("bias")) weights.bias = json.at("bias").get<std::vector<double>>();
+  const std::vector<int64_t> shape = weights_shape(json);
+  ConvWeights weights{shape[0], shape[1], shape[2], shape[3], numbers_of(json, "values"), {}};
+  if (json.contains("bias")) weights.bias = numbers_of(json, "bias");
+  const int64_t size = shape[0] * shape[1] * shape[2] * shape[3];
   if (static_cast<int64_t>(weights.values.size()) != size)
     throw Error(fmt::format("{} values, expected {} of its shape", weights.values.size(), size));
   if (!weights.bias.empty() && static_cast<int64_t>(weights.bias.size()) != weights.c_out)
@@ -126,7 +176,9 @@ ConvWeights weights_from_json(const std::string& text) {
 }
 
 std::string weights_to_json(const ConvWeights& w) {
-  return nlohmann::json{{"shape", {w.c_out, w.c_in, w.k_h, w.k_w}}, {"values", w.values}, {"bias", w.bias}}
+  return Json{{"shape", {w.c_out, w.c_in, w.k_h, w.k_w}},
+              {"values", json_of_numbers(w.values)},
+              {"bias", json_of_numbers(w.bias)}}
       .dump();
 }
 

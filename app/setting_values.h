@@ -23,8 +23,8 @@ std::string text_of(const Axes&);
 std::string text_of(const Padding&);
 std::string text_of(double);  // shortest that reads back as the same value
 
-/// Weights edited in the window as a JSON object: shape [o,c,h,w], values, bias. Throws std::exception or
-/// Error.
+/// Weights edited in the window as a JSON object: shape [o,c,h,w], values, bias; NaN and infinities as "nan",
+/// "inf" and "-inf". Throws Error.
 ConvWeights weights_from_json(const std::string& text);
 std::string weights_to_json(const ConvWeights&);
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "app/printable.h"
 #include "app/setting_values.h"
 #include "kernels/error.h"
 
@@ -268,7 +269,8 @@ const Setting& find(const std::string& key, const std::string& value) {
   }
   std::vector<std::string> keys;
   for (const Setting& setting : settings_table()) keys.push_back(setting.info.key);
-  throw Error(fmt::format("{}={}: no such setting, expected one of {}", key, value, fmt::join(keys, ", ")));
+  throw Error(fmt::format("{}={}: no such setting, expected one of {}", key, shortened(value),
+                          fmt::join(keys, ", ")));
 }
 
 }  // namespace
@@ -279,10 +281,11 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   std::string why;
   try {
     good = setting.set(settings, value);
-  } catch (const std::exception& e) {
+  } catch (const Error& e) {
     why = fmt::format(" ({})", e.what());
   }
-  if (!good) throw Error(fmt::format("{}={}: expected {}{}", key, value, setting.info.values, why));
+  if (!good)
+    throw Error(fmt::format("{}={}: expected {}{}", key, shortened(value), setting.info.values, why));
 }
 
 void set(Settings& settings, const std::string& assignment) {

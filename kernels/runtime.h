@@ -98,4 +98,7 @@ struct CudaVersions {
 };
 CudaVersions cuda_versions();
 
+/// Device memory that nobody has taken; 0 where there is no device.
+std::size_t free_device_bytes();
+
 }  // namespace convscope

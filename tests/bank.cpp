@@ -195,6 +195,12 @@ TEST(Bank, FaultsNameFileFilterAndWhat) {
        {"filter \"f\"", "\"sigma\" is \"x\""}},
       {filters(R"({"name": "f", "generator": "box", "sigma": 1})"), {"filter \"f\"", "\"sigma\""}},
       {filters(R"({"kernel": [[1]]})"), {"filter number 1", "\"name\" is missing"}},
+      {filters(R"({"name": "f", "kernel": [[1]], "kernel": [[2]]})"), {"\"kernel\"", "twice"}},
+      {filters(R"({"name": "f", "kernel": [[1e999]]})"), {"too large", "1e999"}},
+      {filters(R"({"name": "f", "kernel": [[1]], "divisor": 1e-320})"), {"filter \"f\"", "too large"}},
+      {R"({"name": "b", "title": "B", "kernel": [1.5, 3], "random": {"count": 1, "seed": 1}})", {"[1.5,3]"}},
+      {R"({"name": "b", "title": "B", "kernel": [true, 3], "random": {"count": 1, "seed": 1}})",
+       {"[true,3]"}},
   };
   for (const auto& [text, parts] : table) {
     write_string(path, text);
@@ -202,6 +208,12 @@ TEST(Bank, FaultsNameFileFilterAndWhat) {
     EXPECT_TRUE(one_line_with(message, {path})) << text;
     EXPECT_TRUE(one_line_with(message, parts)) << text;
   }
+  // no tap lies in the middle of an even size, and all of this Gaussian's are zero: 0 / 0
+  write_string(path, filters(R"({"name": "f", "generator": "gaussian", "sigma": 1e-300})"));
+  EXPECT_TRUE(one_line_with(error_of([&] {
+                              make_weights(load_bank(path), 1, Axes{2, 2});
+                            }),
+                            {"2 x 2", "no numbers"}));
   std::string row = "1";
   for (int i = 1; i < 32; ++i) row += ",1";
   write_string(path, filters(R"({"name": "f", "kernel": [[)" + row + "]]}"));
@@ -218,7 +230,7 @@ TEST(Bank, AssetsFolderIsNamedOrFound) {
   EXPECT_TRUE(std::filesystem::exists(found + "/banks/box.json"));
   const TemporaryFolder folder;
   ::setenv("CONVSCOPE_ASSETS", (folder / "nowhere").c_str(), 1);
-  EXPECT_TRUE(one_line_with(error_of([] { assets_folder(); }), {folder / "nowhere"}));
+  EXPECT_TRUE(one_line_with(error_of([] { assets_folder(); }), {"CONVSCOPE_ASSETS", folder / "nowhere"}));
   std::filesystem::create_directories(folder / "mine/banks");
   write_string(folder / "mine/banks/broken.json", "{");
   ::setenv("CONVSCOPE_ASSETS", (folder / "mine").c_str(), 1);

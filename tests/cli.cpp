@@ -1,64 +1,16 @@
 // The program as a user runs it: exit codes, one-line errors, and the files that `run` writes.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <opencv2/imgcodecs.hpp>
 
 #include "app/npy.h"
 #include "kernels/registry.h"
-#include "tests/app_testing.h"
-
-extern char** environ;
+#include "tests/cli_testing.h"
 
 namespace convscope {
 namespace {
 
 using namespace convscope::testing;
-using Json = nlohmann::json;
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-class Cli : public ::testing::Test {
- protected:
-  /// The program with these arguments, in the test's folder.
-  Outcome convscope(const std::vector<std::string>& arguments) {
-    const std::string out = folder_ / "stdout.txt", err = folder_ / "stderr.txt";
-    std::vector<std::string> all{CONVSCOPE_PROGRAM};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& argument : all) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawn_file_actions_addchdir_np(&actions, (folder_ / "").c_str());
-    pid_t child = 0;
-    const int failed = ::posix_spawn(&child, CONVSCOPE_PROGRAM, &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) return {-1, "", "cannot be started"};
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_string(out), read_string(err)};
-  }
-
-  void write_ones(const std::string& name, const std::string& shape, std::size_t count) {
-    write_string(folder_ / name,
-                 npy_text("<f4", false, shape, bytes_of_values(std::vector<float>(count, 1.0f))));
-  }
-
-  Json run_report() { return Json::parse(read_string(folder_ / "out/run.json")); }
-
-  TemporaryFolder folder_;
-};
-
 TEST_F(Cli, HelpVersionAndList) {
   const Outcome help = convscope({"--help"});
   EXPECT_EQ(help.code, 0);

@@ -98,6 +98,8 @@ TEST(Npy, FaultsAreOneLine) {
       {npy_text("<f2", false, "2, 3", six), {"'<f2'"}},
       {npy_text("<c8", false, "2, 3", six), {"'<c8'"}},
       {no_shape, {"shade"}},
+      {npy_text("<f4", false, "2, 3), 'shape': (3, 2", six), {"shape", "twice"}},
+      {npy_text("<f4", false, "2, 3), } trailing (", six), {"nothing expected after", "trailing"}},
       {npy_text("<f4", false, "2, -3", six), {"a size expected"}},
       {npy_text("<f4", false, "99999999999, 99999999999", six), {"beyond any memory"}},
   };

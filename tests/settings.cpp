@@ -2,6 +2,7 @@
 // nothing.
 #include "app/settings.h"
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -203,6 +204,17 @@ TEST(Settings, SessionFaultsNameTheFileAndTheKey) {
       {"{\"stride\": [0, 1]}", {"stride=0,1"}},
       {"{\"stride\": {\"y\": 1}}", {"stride="}},
       {"{\"stride\": true}", {"stride=on"}},
+      {"{\"stride\": 2, \"stride\": 3}", {"\"stride\"", "twice"}},
+      {"{\"stride\": 1e999}", {"too large", "1e999"}},
+      {"{\"stride\": [[2], [3]]}", {"stride=[[2],[3]]"}},
+      {"{\"stride\": [true, 2]}", {"stride=[true,2]"}},
+      {"{\"source\": 5}", {"source=5", "expected a text"}},
+      {"{\"weights\": [\"a\"]}", {"weights=[\"a\"]", "expected a text"}},
+      {"{\"bank\": true}", {"bank=true", "expected a text"}},
+      {"{\"edited_weights\": {\"shape\": [1, 1, 1, 1], \"values\": [null]}}", {"null is not a number"}},
+      {"{\"edited_weights\": {\"shape\": [1.5, 1, 1, 1], \"values\": [1]}}", {"[1.5,1,1,1]"}},
+      {"{\"edited_weights\": {\"shape\": [1, 1, 1, 1], \"values\": [1], \"x\": 1}}", {"unknown key \"x\""}},
+      {"{\"edited_weights\": {\"values\": [1]}}", {"\"shape\" is null"}},
       {"{\"edited_weights\": [1]}", {"edited_weights=1"}},
   };
   for (const auto& [text, parts] : table) {
@@ -213,6 +225,36 @@ TEST(Settings, SessionFaultsNameTheFileAndTheKey) {
   }
   EXPECT_TRUE(
       one_line_with(error_of([&] { load_session(folder / "none.json"); }), {"none.json", "No such file"}));
+}
+
+TEST(Settings, WeightsThatAreNotFiniteComeBack) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "s.json";
+  Settings settings;
+  settings.edited_weights = ConvWeights{1, 1, 1, 4, {NAN, INFINITY, -INFINITY, 0.1}, {NAN}};
+  save_session(settings, path);
+  const ConvWeights loaded = load_session(path).edited_weights.value();
+  EXPECT_TRUE(std::isnan(loaded.values[0]));
+  EXPECT_EQ(loaded.values[1], INFINITY);
+  EXPECT_EQ(loaded.values[2], -INFINITY);
+  EXPECT_EQ(loaded.values[3], 0.1);
+  EXPECT_TRUE(std::isnan(loaded.bias[0]));
+}
+
+TEST(Settings, ANameThatJsonCannotHoldIsSaid) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "s.json";
+  Settings settings;
+  settings.source = "not utf-8 \xff.png";
+  EXPECT_TRUE(one_line_with(error_of([&] { save_session(settings, path); }), {path, "not UTF-8"}));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Settings, LongValuesAreShortenedInMessages) {
+  Settings settings;
+  const std::string message = error_of([&] { set(settings, "stride", std::string(100000, '7')); });
+  EXPECT_TRUE(one_line_with(message, {"stride=777", "...", "from 1 up"}));
+  EXPECT_LT(message.size(), 200u);
 }
 
 TEST(Settings, AFailedSaveLeavesTheOldFile) {

@@ -41,41 +41,59 @@ std::string settings_help() {
   return text;
 }
 
+/// An empty value comes from an unset variable in a script, and means nothing that a user can want.
+CLI::Validator not_empty() {
+  return {[](std::string& value) { return std::string(value.empty() ? "is empty" : ""); }, ""};
+}
+
 void add_common(CLI::App& app, Texts& texts) {
   app.add_option("--set", texts.assignments, "Set a setting, as in stride=2,3; may be given often")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--session", texts.session, "Start from the settings of a session file (JSON)")
-      ->type_name("FILE");
-  app.add_flag("--chw", texts.chw, "A 3-D .npy source is C x H x W, not H x W x C");
+      ->type_name("FILE")
+      ->check(not_empty());
+  app.add_flag("--chw", texts.chw, "A 3-D .npy source is C x H x W, not H x W x C")->disable_flag_override();
 }
 
 void add_window(CLI::App& app, Texts& texts, CommandLine& line) {
-  app.add_option("SOURCE", texts.source, "What to open; the sample picture where nothing is said");
+  app.add_option("SOURCE", texts.source, "What to open; the sample picture where nothing is said")
+      ->check(not_empty());
   add_common(app, texts);
-  app.add_option("--screenshot", line.screenshot, "Save the window as a PNG, then end")->type_name("FILE");
+  app.add_option("--screenshot", line.screenshot, "Save the window as a PNG, then end")
+      ->type_name("FILE")
+      ->check(not_empty());
   app.add_option("--frames", line.frames, "Frames to draw before the screenshot")
       ->check(CLI::Range(0, 1000000));
-  app.add_option("--state", line.state, "Write what the window shows as JSON on exit")->type_name("FILE");
+  app.add_option("--state", line.state, "Write what the window shows as JSON on exit")
+      ->type_name("FILE")
+      ->check(not_empty());
   app.add_option("--interop", texts.interop,
-                 "Draw from CUDA's memory without a copy where the driver can: on, off");
-  app.add_option("--size", texts.size, "Size of the window")->type_name("WxH");
+                 "Draw from CUDA's memory without a copy where the driver can: on, off")
+      ->check(not_empty());
+  app.add_option("--size", texts.size, "Size of the window")->type_name("WxH")->check(not_empty());
   app.add_option("--ui-scale", line.ui_scale, "Scale of text and controls; 0: the monitor's")
       ->check(CLI::Range(0.0, 8.0));
 }
 
 CLI::App* add_run(CLI::App& app, Texts& texts, CommandLine& line) {
   CLI::App* run = app.add_subcommand("run", "Convolve without a window and write maps, difference and times");
-  run->add_option("SOURCE", texts.source, "What to convolve; the sample picture where nothing is said");
+  run->add_option("SOURCE", texts.source, "What to convolve; the sample picture where nothing is said")
+      ->check(not_empty());
   run->add_option("--weights", texts.weights, "Weights, O x I x H x W, instead of the bank's")
-      ->type_name("W.npy");
-  run->add_option("--bias", texts.bias, "One bias a map")->type_name("B.npy");
+      ->type_name("W.npy")
+      ->check(not_empty());
+  run->add_option("--bias", texts.bias, "One bias a map")->type_name("B.npy")->check(not_empty());
   run->add_option("--strategy", texts.strategy, "How to compute; convscope list shows the names")
-      ->type_name("NAME");
-  run->add_option("--against", texts.against, "The strategy to compare with (reference)")->type_name("NAME");
+      ->type_name("NAME")
+      ->check(not_empty());
+  run->add_option("--against", texts.against, "The strategy to compare with (reference)")
+      ->type_name("NAME")
+      ->check(not_empty());
   add_common(*run, texts);
   run->add_option("--out", line.out, "Folder for the results, made where missing")
       ->type_name("DIR")
+      ->check(not_empty())
       ->required();
   run->footer(
       "Writes maps.npy (N x C x H x W), maps.png, difference.png and run.json (sizes, times of every stage,\n"
@@ -90,14 +108,15 @@ CLI::App* add_run(CLI::App& app, Texts& texts, CommandLine& line) {
 
 CLI::App* add_list(CLI::App& app, CommandLine& line) {
   CLI::App* list = app.add_subcommand("list", "Show every strategy, and why one cannot run on this machine");
-  list->add_flag("--json", line.json, "As a JSON array of name, target, precision, available, reason");
+  list->add_flag("--json", line.json, "As a JSON array of name, target, precision, available, reason")
+      ->disable_flag_override();
   return list;
 }
 
 CLI::App* add_check(CLI::App& app, CommandLine& line) {
   CLI::App* check = app.add_subcommand("check", "Compare every available strategy with the reference");
-  check->add_flag("--json", line.json, "As a JSON array, a row a strategy");
-  check->add_flag("--quick", line.quick, "A few small shapes only");
+  check->add_flag("--json", line.json, "As a JSON array, a row a strategy")->disable_flag_override();
+  check->add_flag("--quick", line.quick, "A few small shapes only")->disable_flag_override();
   return check;
 }
 
@@ -115,23 +134,42 @@ void set_from_command_line(Settings& settings, const std::string& key, const std
         fmt::format("{}={}: no such strategy, expected one of {}", key, value, fmt::join(names, ", ")));
 }
 
-Settings settings_of(const Texts& texts) {
-  Settings settings = texts.session.empty() ? Settings{} : load_session(texts.session);
+/// Keys and values in the order in which they are set: --set first, then the options of their own.
+std::vector<std::pair<std::string, std::string>> assignments_of(const Texts& texts) {
+  std::vector<std::pair<std::string, std::string>> out;
   for (const std::string& assignment : texts.assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos)
       throw UsageError(fmt::format("--set {}: expected key=value, as in stride=2,3", assignment));
-    set_from_command_line(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
+    out.emplace_back(assignment.substr(0, equals), assignment.substr(equals + 1));
   }
-  if (texts.chw) settings.chw = true;
+  if (texts.chw) out.emplace_back("chw", "on");
   const std::pair<const char*, const std::string&> options[] = {
       {"source", texts.source},     {"weights", texts.weights}, {"bias", texts.bias},
       {"strategy", texts.strategy}, {"against", texts.against}, {"interop", texts.interop}};
   for (const auto& [key, value] : options) {
-    if (!value.empty()) set_from_command_line(settings, key, value);
+    if (!value.empty()) out.emplace_back(key, value);
   }
-  // weights named on the command line are what the user wants to see, whatever the session was editing
-  if (!texts.weights.empty()) settings.edited_weights.reset();
+  return out;
+}
+
+Settings settings_of(const Texts& texts) {
+  Settings settings = texts.session.empty() ? Settings{} : load_session(texts.session);
+  const auto assignments = assignments_of(texts);
+  const auto given = [&](const char* key) {
+    return std::any_of(assignments.begin(), assignments.end(), [&](const auto& a) { return a.first == key; });
+  };
+  // filters named on the command line are what the user wants to see, whatever the session has in their place
+  if (given("bank") || given("weights")) {
+    settings.edited_weights.reset();
+    settings.weights_file.clear();
+    settings.bias_file.clear();
+  }
+  for (const auto& [key, value] : assignments) set_from_command_line(settings, key, value);
+  if (given("bias") && !settings.bias_file.empty() && settings.edited_weights)
+    throw UsageError(
+        fmt::format("bias={}: edited_weights have a bias of their own, expected edited_weights= beside it",
+                    settings.bias_file));
   return settings;
 }
 

@@ -7,6 +7,7 @@
 #include <opencv2/core/version.hpp>
 
 #include "app/image_file.h"
+#include "app/printable.h"
 #include "app/setting_values.h"
 
 namespace convscope {
@@ -161,7 +162,7 @@ std::string run_summary(const RunResult& r, const std::string& folder) {
   const PixelLayout& image = r.frame->layout;
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
-    text += fmt::format("{:<11} {}\n", name, value);
+    text += fmt::format("{:<11} {}\n", name, printable(value));
   };
   line("input", fmt::format("{}: {} x {}, {} channels, {}{}{}", r.frame->name, image.w, image.h, image.planes,
                             r.frame->format, r.frame->note.empty() ? "" : ", ", r.frame->note));

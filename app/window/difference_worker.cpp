@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <span>
 
 #include "app/window/chain_pool.h"
@@ -46,10 +47,21 @@ void make_bound(Kept& kept, const HostMapsPtr& a, const HostMapsPtr& b) {
   kept.bound_of = b->input ? b : a;
 }
 
+/// As `convscope run` has it: the convolution may be off by its bound; sigmoid and tanh do not enlarge that,
+/// and round a few times more.
+Tolerance tolerance_of(const ConvProblem& problem, Precision precision) {
+  const double eps = precision == Precision::fp64
+                         ? std::numeric_limits<double>::epsilon()
+                         : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
+  return {smooth ? 4 * eps : 0, 1};
+}
+
 template <class T>
 Comparison compared(const HostMaps& a, const HostMaps& b, const std::vector<float>& bound) {
   return compare(std::span(static_cast<const T*>(a.values), bound.size()),
-                 std::span(static_cast<const T*>(b.values), bound.size()), std::span(bound));
+                 std::span(static_cast<const T*>(b.values), bound.size()), std::span(bound),
+                 tolerance_of(a.prepared->operation.problem, a.info.precision));
 }
 
 void serve(Kept& kept, DifferenceRequest& request, DifferenceWorker::Sink& sink) {

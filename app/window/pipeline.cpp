@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "app/window/computed_settings.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -10,41 +11,7 @@ namespace {
 constexpr int kWarmRunsOnDevice = 10;
 constexpr int kMeasuredRuns = 20;
 
-/// The first key whose value differs, or empty.
-std::string changed_key(const Settings& a, const Settings& b) {
-  for (const SettingInfo& info : setting_infos()) {
-    if (get(a, info.key) != get(b, info.key)) return info.key;
-  }
-  return "";
-}
-
 }  // namespace
-
-Settings computed_part(const Settings& s) {
-  Settings part;
-  restore_computed_part(part, s);
-  return part;
-}
-
-void restore_computed_part(Settings& s, const Settings& from) {
-  s.bank = from.bank;
-  s.weights_file = from.weights_file;
-  s.bias_file = from.bias_file;
-  s.edited_weights = from.edited_weights;
-  s.kernel = from.kernel;
-  s.convolution = from.convolution;
-  s.stride = from.stride;
-  s.dilation = from.dilation;
-  s.pad = from.pad;
-  s.anchor = from.anchor;
-  s.border = from.border;
-  s.activation = from.activation;
-  s.unit_scale = from.unit_scale;
-  s.strategy = from.strategy;
-  s.target = from.target;
-  s.precision = from.precision;
-  s.rounding = from.rounding;
-}
 
 Pipeline::Pipeline(std::function<void()> wake)
     : source_(wake), maps_worker_(make_maps_worker(wake)), difference_(wake) {}

@@ -83,9 +83,4 @@ class Pipeline {
   DifferenceSide difference_;
 };
 
-/// The settings that a computation of side A depends on; all others at their defaults.
-Settings computed_part(const Settings&);
-/// Puts the settings that a computation depends on back, and leaves the others.
-void restore_computed_part(Settings&, const Settings& from);
-
 }  // namespace convscope

@@ -319,6 +319,13 @@ CudaVersions cuda_versions() {
   return versions;
 }
 
+std::size_t free_device_bytes() {
+  if (cuda_unavailable()) return 0;
+  std::size_t free = 0, total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total), "free memory");
+  return free;
+}
+
 std::unique_ptr<Runtime> make_cuda_runtime() { return std::make_unique<cuda::CudaRuntime>(); }
 
 }  // namespace convscope

@@ -44,6 +44,7 @@ void mark_cuda_lost(const std::string& reason) {
 
 #ifndef CONVSCOPE_WITH_CUDA
 CudaVersions cuda_versions() { return {}; }
+std::size_t free_device_bytes() { return 0; }
 #endif
 
 }  // namespace convscope

@@ -93,6 +93,7 @@ TEST(WindowFaults, InvalidSettingsNeverStick) {
     window.key("ctrl+a");
     window.type("good.json");
     window.key("Return");
+    window.wait_for("the good session", [](const Json& j) { return j["message"] == "restored good.json"; });
     window.key("v");  // a valid change takes the fault away
     window.wait_for("no fault", [](const Json& j) { return j["fault"].is_null(); });
     window.key("v");

@@ -89,6 +89,52 @@ TEST_F(Panels, AllDrawWithoutResults) {
   EXPECT_EQ(settings, before) << "drawing alone changes no setting";
 }
 
+/// What a computation of two filters over three channels leaves to be shown.
+Results two_filters() {
+  Results results;
+  PreparedOperation prepared;
+  prepared.operation.problem.shape = {
+      .c_in = 3, .h = 8, .w = 8, .c_out = 2, .k_h = 3, .k_w = 3, .pad = {1, 1}};
+  prepared.labels = {"first", "second"};
+  results.weights = {2, 3, 3, 3, std::vector<double>(54, 0.25), {}};
+  prepared.operation.weights = results.weights;
+  results.shown = Shown{1, nullptr, std::make_shared<const PreparedOperation>(prepared),
+                        registry().front().info, nullptr};
+  return results;
+}
+
+TEST_F(Panels, DraggingAWeightEditsThatOneAlone) {
+  Settings settings;
+  const Results results = two_filters();
+  ui_.filter = 1;
+  ui_.channel = 2;
+  const auto draw = [&] { filter_bank_panel(settings, results, ui_); };
+  // labels stand at the left, so that the first thing that answers to a drag there is a weight of the first
+  // column
+  for (float y = 40; y < 400 && !settings.edited_weights; y += 6) {
+    for (int i = 0; i < 2; ++i) frame(draw, {30, y});
+    for (int i = 0; i < 20; ++i) frame(draw, {30 + 5.0F * static_cast<float>(i), y}, true);
+    for (int i = 0; i < 2; ++i) frame(draw, {30, y});
+  }
+  ASSERT_TRUE(settings.edited_weights) << "nothing answered to the drag";
+  int changed = 0;
+  for (int64_t o = 0; o < 2; ++o) {
+    for (int64_t c = 0; c < 3; ++c) {
+      for (int64_t i = 0; i < 9; ++i) {
+        const double w = settings.edited_weights->at(o, c, i / 3, i % 3);
+        changed += w != 0.25;
+        if (w != 0.25) {
+          EXPECT_EQ(o, 1) << "the chosen filter";
+          EXPECT_EQ(c, 2) << "the chosen channel";
+          EXPECT_EQ(i, 0) << "the first weight";
+          EXPECT_GT(w, 0.25) << "dragged to the right";
+        }
+      }
+    }
+  }
+  EXPECT_EQ(changed, 1);
+}
+
 TEST_F(Panels, TextIsCutAtWholeLetters) {
   std::string cut;
   frame([&] { cut = fitted_text("Größenänderung über alles", 90); });
