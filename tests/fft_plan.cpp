@@ -76,6 +76,7 @@ TEST(FftPlan, OneLessWouldWrap) {
 
 TEST(FftPlan, PlanesOfOneAxis) {
   ConvShape s;
+  EXPECT_EQ(fft_plane(s).reals(), 2);  // 1x1 with a 1x1 kernel
   s.h = 524281, s.k_h = 3, s.pad = {1, 0};
   EXPECT_EQ(fft_plane(s).w, 1);
   EXPECT_EQ(fft_plane(s).complexes(), 524288 / 2 + 1);

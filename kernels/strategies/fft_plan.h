@@ -28,7 +28,7 @@ constexpr int64_t circular_size(int64_t in, int64_t extent, int64_t stride, int6
   return std::max({in - first, last + extent, extent});
 }
 
-/// One plane of a transform. A plane one pixel wide is transformed along its height alone.
+/// One plane of a transform. A plane one pixel wide or high is transformed along the other axis alone.
 struct FftPlane {
   int64_t h = 1, w = 1;
   int64_t reals() const { return h * w; }
@@ -40,9 +40,12 @@ struct FftPlane {
 constexpr int64_t kernel_extent(int64_t kernel, int64_t dilation) { return (kernel - 1) * dilation + 1; }
 
 inline FftPlane fft_plane(const ConvShape& s) {
-  return {
-      smooth_size(circular_size(s.h, kernel_extent(s.k_h, s.dilation.y), s.stride.y, s.pad.y, s.out_h())),
-      smooth_size(circular_size(s.w, kernel_extent(s.k_w, s.dilation.x), s.stride.x, s.pad.x, s.out_w()))};
+  const auto side = [](int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation, int64_t out) {
+    return smooth_size(circular_size(in, kernel_extent(k, dilation), stride, pad, out));
+  };
+  const FftPlane plane{side(s.h, s.k_h, s.stride.y, s.pad.y, s.dilation.y, s.out_h()),
+                       side(s.w, s.k_w, s.stride.x, s.pad.x, s.dilation.x, s.out_w())};
+  return plane.reals() == 1 ? FftPlane{1, 2} : plane;  // there is no transform of one point
 }
 
 }  // namespace convscope

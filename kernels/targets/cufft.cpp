@@ -84,8 +84,9 @@ FftPlan::FftPlan(const FftPlane& plane, int64_t batch, FftDirection direction, P
   check_fft(api().cufftCreate(&handle_), "plan");
   try {
     check_fft(api().cufftSetAutoAllocation(handle_, 0), "plan");
-    long long sizes[] = {plane.h, plane.w};
-    check_fft(api().cufftMakePlanMany64(handle_, plane.w == 1 ? 1 : 2, sizes, nullptr, 1, 0, nullptr, 1, 0,
+    const bool line = plane.h == 1 || plane.w == 1;
+    long long sizes[] = {line ? plane.reals() : plane.h, plane.w};
+    check_fft(api().cufftMakePlanMany64(handle_, line ? 1 : 2, sizes, nullptr, 1, 0, nullptr, 1, 0,
                                         type_of(direction, precision), batch, &work_bytes_),
               "plan");
     check_fft(api().cufftSetStream(handle_, stream()), "stream");
