@@ -64,7 +64,7 @@ void Chain::set(const RegistryRow& row, const Operation& op) {
   if (auto why = unavailable(row.info)) throw Error(name + " is not available: " + *why);
   validate(op);
   auto strategy = row.make();
-  if (auto why = strategy->refuses(op.problem)) throw Error(name + " refuses: " + *why);
+  if (auto why = strategy->refuses(op.problem, op.weights)) throw Error(name + " refuses: " + *why);
   strategy->prepare(op.problem, op.weights);
 
   const ConvShape& shape = op.problem.shape;

@@ -52,4 +52,10 @@ uint64_t ulp_distance(double a, double b);
 /// Non-finite inputs give a non-finite bound.
 void error_bound(const ConvShape&, const ConvWeights&, Precision, const void* in, float* bound);
 
+/// The bound of a strategy that mixes a value's window with pixels up to `reach` beyond it, and the taps of a
+/// filter with one another (Strategy::error_reach): in each term the largest |w| of the filter's plane and the
+/// largest |x| within reach. For no reach, error_bound() itself.
+void error_bound_within(int64_t reach, const ConvShape&, const ConvWeights&, Precision, const void* in,
+                        float* bound);
+
 }  // namespace convscope

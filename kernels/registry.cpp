@@ -1,14 +1,48 @@
 #include "kernels/registry.h"
 
 #include "kernels/runtime.h"
+#include "kernels/targets/cuda_library.h"
 
 // A new strategy is one line here: its name in the order in which strategies are taught, and its idea.
-// DEVICE: a kernel source for cuda and emulated. CPU: host code.
-#define CONVSCOPE_DEVICE_STRATEGIES(X)                                                                  \
-  X(direct, "One thread for each output value, operands from global memory: the formula as it stands.") \
-  X(tiled, "A block shares the input tile with its halo, and the weights, in shared memory.")           \
-  X(direct_constant,                                                                                    \
-    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")
+// DEVICE: a kernel source for cuda and emulated. CUDA: for the GPU alone. CPU: host code.
+#define CONVSCOPE_DEVICE_STRATEGIES(X)                                                                       \
+  X(direct, "One thread for each output value, operands from global memory: the formula as it stands.")      \
+  X(looped,                                                                                                  \
+    "One launch for each image, filter and input channel (n * c_out * c_in of them), adding to the "         \
+    "output: what launches cost.")                                                                           \
+  X(tiled, "A block shares the input tile with its halo, and the weights, in shared memory.")                \
+  X(direct_constant,                                                                                         \
+    "One thread for each pixel makes all maps of it; the weights are constant-memory operands.")             \
+  X(separable,                                                                                               \
+    "Kernels of rank 1 as a pass down and a pass along: k_h + k_w multiply-adds instead of k_h * k_w.")      \
+  X(im2col_gemm,                                                                                             \
+    "Every pixel's taps become a column of a matrix in memory; all maps are one product by a GEMM library.") \
+  X(im2col_chunked, "im2col_gemm for as many pixels at a time as the L2 cache holds the columns of.")        \
+  X(register_tiled,                                                                                          \
+    "A thread makes four neighbouring pixels of up to 16 maps in registers, from a tile that the block "     \
+    "shares.")                                                                                               \
+  X(implicit_gemm,                                                                                           \
+    "A matrix product of pixels and maps whose column matrix is gathered tile by tile, never stored.")       \
+  X(winograd_f2, "Winograd's F(2x2,3x3): tiles of four outputs from 16 products a channel, not 36.")         \
+  X(winograd_f4,                                                                                             \
+    "Winograd's F(4x4,3x3): tiles of 16 outputs from 36 products a channel, not 144; larger errors.")
+#define CONVSCOPE_CUDA_STRATEGIES(X)                                                                 \
+  X(implicit_gemm_tf32, single, "implicit_gemm on tensor cores in TF32: operands keep 11 bits.")     \
+  X(implicit_gemm_3xtf32, single,                                                                    \
+    "implicit_gemm on tensor cores, every operand as two TF32 parts: three products, nearly fp32.")  \
+  X(fft, both, "cuFFT: the spectra of image and kernels multiplied; no kernel is too large.")        \
+  X(cudnn, both, "cuDNN, the fastest of its algorithms by our timing, strict fp32 or fp64.")         \
+  X(cudnn_tf32, single,                                                                              \
+    "cuDNN, the fastest of its algorithms by our timing, TF32 permitted: operands keep 11 bits.")    \
+  X(cudnn_implicit_gemm, both, "cuDNN's IMPLICIT_GEMM: a matrix product without the column matrix.") \
+  X(cudnn_implicit_precomp_gemm, both,                                                               \
+    "cuDNN's IMPLICIT_PRECOMP_GEMM: the same with a table of offsets made first.")                   \
+  X(cudnn_gemm, both, "cuDNN's GEMM: a column matrix and a matrix product.")                         \
+  X(cudnn_fft, single, "cuDNN's FFT: Fourier transforms of whole planes.")                           \
+  X(cudnn_fft_tiling, both, "cuDNN's FFT_TILING: Fourier transforms of 32x32 tiles.")                \
+  X(cudnn_winograd, single, "cuDNN's WINOGRAD: tiles transformed within one kernel.")                \
+  X(cudnn_winograd_nonfused, single,                                                                 \
+    "cuDNN's WINOGRAD_NONFUSED: transforms and products in kernels of their own.")
 #define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
   X(reference, both,                                                                             \
     "Plain loops with double accumulation: the specification that all others are held against.") \
@@ -28,13 +62,38 @@ namespace convscope {
   namespace cpu {                                           \
   std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
   }
+#define DECLARE_CUDA(name, precisions, idea)                \
+  namespace cuda {                                          \
+  std::unique_ptr<Strategy> make_##name(StrategyInfo info); \
+  }
 CONVSCOPE_DEVICE_STRATEGIES(DECLARE_DEVICE)
+CONVSCOPE_CUDA_STRATEGIES(DECLARE_CUDA)
 CONVSCOPE_CPU_STRATEGIES(DECLARE_CPU)
 
 namespace {
 
 using Make = std::unique_ptr<Strategy> (*)(StrategyInfo);
 constexpr bool both = true, single = false;
+
+#ifdef CONVSCOPE_WITH_CUDA
+/// The libraries that rows of the cuda target need.
+struct Library {
+  const char* strategy;
+  std::optional<std::string> (*missing)();
+};
+constexpr Library kLibraries[] = {{"im2col_gemm", cuda::cublas_missing},
+                                  {"im2col_chunked", cuda::cublas_missing},
+                                  {"fft", cuda::cufft_missing},
+                                  {"cudnn", cuda::cudnn_missing},
+                                  {"cudnn_tf32", cuda::cudnn_missing},
+                                  {"cudnn_implicit_gemm", cuda::cudnn_missing},
+                                  {"cudnn_implicit_precomp_gemm", cuda::cudnn_missing},
+                                  {"cudnn_gemm", cuda::cudnn_missing},
+                                  {"cudnn_fft", cuda::cudnn_missing},
+                                  {"cudnn_fft_tiling", cuda::cudnn_missing},
+                                  {"cudnn_winograd", cuda::cudnn_missing},
+                                  {"cudnn_winograd_nonfused", cuda::cudnn_missing}};
+#endif
 
 void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, const char* name,
          const char* idea, Make make) {
@@ -50,15 +109,22 @@ void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, co
 std::vector<RegistryRow> make_registry() {
   std::vector<RegistryRow> rows;
 #ifdef CONVSCOPE_WITH_CUDA
-#define ADD_CUDA(name, idea) add(rows, Target::cuda, both, #name, idea, cuda::make_##name);
+#define ADD_CUDA(name, precisions, idea) add(rows, Target::cuda, precisions, #name, idea, cuda::make_##name);
 #else
-#define ADD_CUDA(name, idea) add(rows, Target::cuda, both, #name, idea, nullptr);
+#define ADD_CUDA(name, precisions, idea) add(rows, Target::cuda, precisions, #name, idea, nullptr);
 #endif
+#define ADD_CUDA_OF_BOTH(name, idea) ADD_CUDA(name, both, idea)
 #define ADD_EMULATED(name, idea) add(rows, Target::emulated, both, #name, idea, emulated::make_##name);
 #define ADD_CPU(name, precisions, idea) add(rows, Target::cpu, precisions, #name, idea, cpu::make_##name);
-  CONVSCOPE_DEVICE_STRATEGIES(ADD_CUDA)
+  CONVSCOPE_DEVICE_STRATEGIES(ADD_CUDA_OF_BOTH)
+  CONVSCOPE_CUDA_STRATEGIES(ADD_CUDA)
   CONVSCOPE_DEVICE_STRATEGIES(ADD_EMULATED)
   CONVSCOPE_CPU_STRATEGIES(ADD_CPU)
+#ifdef CONVSCOPE_WITH_CUDA
+  for (const Library& library : kLibraries)
+    for (RegistryRow& row : rows)
+      if (row.info.target == Target::cuda && row.info.name == library.strategy) row.missing = library.missing;
+#endif
   return rows;
 }
 
@@ -70,7 +136,10 @@ const std::vector<RegistryRow>& registry() {
 }
 
 std::optional<std::string> unavailable(const StrategyInfo& info) {
-  return info.target == Target::cuda ? cuda_unavailable() : std::nullopt;
+  if (info.target != Target::cuda) return std::nullopt;
+  if (auto why = cuda_unavailable()) return why;
+  const RegistryRow* row = find_strategy(info.name, info.target, info.precision);
+  return row != nullptr && row->missing != nullptr ? row->missing() : std::nullopt;
 }
 
 const RegistryRow* find_strategy(const std::string& name, Target target, Precision precision) {

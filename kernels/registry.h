@@ -15,14 +15,16 @@ struct RegistryRow {
   StrategyInfo info;
   /// Makes the strategy; empty where this build lacks the target.
   std::function<std::unique_ptr<Strategy>()> make;
+  /// Why a library that the row needs is not there, in words; null where it needs none.
+  std::optional<std::string> (*missing)() = nullptr;
 };
 
 /// Every strategy that this source knows, in the order in which it is taught; the same rows in every build.
 /// Interface, tests, bench and `convscope list` all iterate it.
 const std::vector<RegistryRow>& registry();
 
-/// Why the row cannot run on this machine now (no toolkit in the build, no driver, no device, a lost device);
-/// nullopt where it can.
+/// Why the row cannot run on this machine now (no toolkit in the build, no driver, no device, a lost device,
+/// a missing library); nullopt where it can.
 std::optional<std::string> unavailable(const StrategyInfo&);
 
 /// The row, or nullptr.

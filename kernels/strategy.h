@@ -36,6 +36,21 @@ class Strategy {
   /// Why this strategy cannot compute the (valid) problem, in words for the user; nullopt where it can.
   virtual std::optional<std::string> refuses(const ConvProblem&) const { return std::nullopt; }
 
+  /// The same with these (valid) weights: a strategy may take the shape and not the filters.
+  std::optional<std::string> refuses(const ConvProblem& problem, const ConvWeights& weights) const {
+    if (auto why = refuses(problem)) return why;
+    return refuses_weights(problem, weights);
+  }
+
+  /// How many error bounds (error_bound() in compare.h) a result may be off: more than one where the
+  /// strategy computes something else than the sum of products and rounds on the way.
+  virtual double error_bounds(const ConvProblem&) const { return 1; }
+
+  /// How far beyond a value's own window, in pixels, others disturb it: with the rounding errors of their
+  /// pixels, and with their NaN and Inf. More than none where a strategy transforms a tile as a whole. Such a
+  /// strategy is held to the error bound of that reach.
+  virtual int64_t error_reach() const { return 0; }
+
   /// Allocates, plans and uploads the weights; untimed. Throws Error where refuses() or memory says no.
   virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
 
@@ -45,6 +60,11 @@ class Strategy {
 
  protected:
   explicit Strategy(StrategyInfo info) : info_(std::move(info)) {}
+
+  /// Why not these weights, of a problem that refuses() takes.
+  virtual std::optional<std::string> refuses_weights(const ConvProblem&, const ConvWeights&) const {
+    return std::nullopt;
+  }
 
  private:
   StrategyInfo info_;

@@ -50,7 +50,13 @@ TEST(Chain, BordersThroughEveryHostStrategy) {  // C13, C14
     if (row.info.target == Target::cuda || row.info.precision == Precision::fp64) continue;
     Chain chain(*runtime);
     for (const Row& r : table) {
-      chain.set(row, row_operation(r.pixels, r.taps, r.border));
+      const Operation op = row_operation(r.pixels, r.taps, r.border);
+      if (row.make()->refuses(op.problem, op.weights)) {
+        // a row of taps is a 1-D kernel: only what is made for 3x3 has a reason
+        EXPECT_TRUE(row.info.name.starts_with("winograd")) << row.info.id();
+        continue;
+      }
+      chain.set(row, op);
       chain.run(++frame, r.pixels.data());
       EXPECT_EQ(outputs(chain), r.expected) << row.info.id();
     }

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <random>
@@ -85,6 +88,59 @@ template <class T>
   if (different == 0) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << different << " of " << a.size() << " values differ, first ["
                                        << first << "] " << a[first] << " and " << b[first];
+}
+
+/// The error bounds of one input, computed once for each reach that a strategy asks for.
+template <class T>
+class BoundsWithin {
+ public:
+  BoundsWithin(const ConvShape& shape, const ConvWeights& weights, const std::vector<T>& in)
+      : shape_(shape), weights_(weights), in_(in) {}
+
+  Comparison compare_with(const std::vector<T>& expected, const std::vector<T>& result,
+                          const Strategy& strategy, const ConvProblem& problem) {
+    std::vector<float>& bound = of_reach_[strategy.error_reach()];
+    if (bound.empty()) {
+      bound.resize(expected.size());
+      error_bound_within(strategy.error_reach(), shape_, weights_, precision_of<T>(), in_.data(),
+                         bound.data());
+    }
+    return compare<T>(result, expected, bound, {0, strategy.error_bounds(problem)});
+  }
+
+ private:
+  const ConvShape& shape_;
+  const ConvWeights& weights_;
+  const std::vector<T>& in_;
+  std::map<int64_t, std::vector<float>> of_reach_;
+};
+
+/// The sum of outputs that are whole numbers, as those of ones are: exactly where a strategy only adds
+/// products; within rounding errors (of sums of nine) where it does more.
+inline int64_t sum_of_ones(const std::vector<float>& out, double error_bounds) {
+  constexpr double kBoundOfNine = 10 * 0x1p-24 * 9;  // error_bound() of nine products of ones
+  int64_t sum = 0;
+  for (const float v : out) {
+    const float whole = std::nearbyint(v);
+    EXPECT_LE(std::fabs(v - whole), error_bounds > 1 ? error_bounds * kBoundOfNine : 0.0);
+    sum += static_cast<int64_t>(whole);
+  }
+  return sum;
+}
+
+/// What one NaN at (at, at) makes of a 3x3 convolution, pad 1, side x side: NaN in its nine neighbours, and
+/// nowhere further from them than `reach`.
+inline ::testing::AssertionResult nan_spreads(const std::vector<float>& out, int64_t side, int64_t at,
+                                              int64_t reach) {
+  for (int64_t y = 0; y < side; ++y) {
+    for (int64_t x = 0; x < side; ++x) {
+      const int64_t distance = std::max(std::abs(y - at), std::abs(x - at)) - 1;
+      const bool is_nan = std::isnan(out[static_cast<std::size_t>(y * side + x)]);
+      if (is_nan ? distance > reach : distance <= 0)
+        return ::testing::AssertionFailure() << y << "," << x << (is_nan ? " is NaN" : " is not NaN");
+    }
+  }
+  return ::testing::AssertionSuccess();
 }
 
 struct ConvCase {

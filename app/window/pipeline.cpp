@@ -46,7 +46,7 @@ void Pipeline::add_times(Results& results, const FrameTimes& times, bool first) 
 }
 
 void Pipeline::refresh_rows(Results& results) {
-  results.rows = rows_.rows(plan_.problem(), plan_.row->info.precision);
+  results.rows = rows_.rows(plan_.problem(), plan_.weights(), plan_.row->info.precision);
 }
 
 void Pipeline::collect_maps(Settings& settings, Results& results) {
@@ -116,7 +116,7 @@ Pipeline::Plan Pipeline::make_plan(const Settings& settings) const {
   if (const auto why = unavailable(info)) {
     throw Error(info.name + " on " + to_string(info.target) + " is not available: " + *why);
   }
-  if (const auto why = plan.row->make()->refuses(plan.problem()))
+  if (const auto why = plan.row->make()->refuses(plan.problem(), plan.weights()))
     throw Error(info.name + " refuses: " + *why);
   return plan;
 }
@@ -235,7 +235,7 @@ void Pipeline::request_difference(Settings& settings, Results& results) {
     const RegistryRow& against = against_row(settings);
     if (const auto why = unavailable(against.info))
       throw Error(against.info.name + " is not available: " + *why);
-    if (const auto why = against.make()->refuses(plan_.problem())) {
+    if (const auto why = against.make()->refuses(plan_.problem(), plan_.weights())) {
       throw Error(against.info.name + " refuses: " + *why);
     }
     if (against.info.target == Target::cuda && !device_) device_ = std::make_unique<DeviceSide>();

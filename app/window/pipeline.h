@@ -50,6 +50,7 @@ class Pipeline {
     std::shared_ptr<const PreparedOperation> prepared;
     const RegistryRow* row = nullptr;
     const ConvProblem& problem() const { return prepared->operation.problem; }
+    const ConvWeights& weights() const { return prepared->operation.weights; }
   };
   Plan make_plan(const Settings&) const;
   void start(Plan, Settings&, Results&);

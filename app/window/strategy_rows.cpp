@@ -19,7 +19,8 @@ double own_ms(const FrameTimes& times) {
 
 }  // namespace
 
-std::vector<StrategyRow> StrategyRows::rows(const ConvProblem& problem, Precision precision) {
+std::vector<StrategyRow> StrategyRows::rows(const ConvProblem& problem, const ConvWeights& weights,
+                                            Precision precision) {
   std::vector<StrategyRow> rows;
   for (const RegistryRow& row : registry()) {
     if (row.info.precision != precision) continue;
@@ -31,7 +32,7 @@ std::vector<StrategyRow> StrategyRows::rows(const ConvProblem& problem, Precisio
     if (!r.reason) {
       std::unique_ptr<Strategy>& probe = probes_[id];
       if (!probe) probe = row.make();
-      r.reason = probe->refuses(problem);
+      r.reason = probe->refuses(problem, weights);
     }
     if (const auto m = measured_.find(id); m != measured_.end()) {
       std::vector<double> ms = m->second.ms;

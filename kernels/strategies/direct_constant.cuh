@@ -6,6 +6,7 @@
 // another's weights there. Per multiply-add: 1/maps of a load of a pixel. Limits: the filter of one map must
 // fit in the 32 000 bytes of parameters. Where all filters do not, they are launched pass by pass.
 
+#include "kernels/strategies/constant_weights.cuh"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 
@@ -13,15 +14,8 @@ namespace convscope::TARGET {
 namespace {
 
 struct ConstantConfig {
-  static constexpr int kThreads = 128;               // pixels of a block, along a row
-  static constexpr int64_t kParameterBytes = 32000;  // of the 32 764 that a kernel may take since CUDA 12.1
-  static constexpr int kMostMaps = 16;               // sums a thread holds in registers
-};
-
-/// [group of maps][taps, then the bias][map in group]
-template <class T, int kCount>
-struct ConstantWeights {
-  T values[kCount];
+  static constexpr int kThreads = 128;  // pixels of a block, along a row
+  static constexpr int kMostMaps = 16;  // sums a thread holds in registers
 };
 
 /// Blocks are numbered along the rows, row by row, image by image, on the grid's x axis; maps that one launch
@@ -97,11 +91,7 @@ class DirectConstant final : public Strategy {
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     const ConvShape& s = p.shape;
-    if (group_bytes(s, 1) > ConstantConfig::kParameterBytes) {
-      return "one filter of " + std::to_string(s.taps()) + " weights and its bias take " +
-             std::to_string(group_bytes(s, 1)) + " bytes, the constant memory of a launch's parameters has " +
-             std::to_string(ConstantConfig::kParameterBytes);
-    }
+    if (auto why = refuses_constant<T>(s)) return why;
     return refuses_size(s, blocks(s));
   }
 
@@ -113,66 +103,36 @@ class DirectConstant final : public Strategy {
     if (enqueue_ == nullptr) {
       maps_ = 1;
       while (maps_ < ConstantConfig::kMostMaps && maps_ < s.c_out &&
-             group_bytes(s, 2 * maps_) <= ConstantConfig::kParameterBytes) {
+             constant_group_bytes<T>(s, 2 * maps_) <= kConstantBytes) {
         maps_ *= 2;
       }
       enqueue_ = for_any_size();
     }
-    const int64_t maps_a_pass = ConstantConfig::kParameterBytes / group_bytes(s, maps_) * maps_;
-    passes_.clear();
-    for (int64_t first = 0; first < s.c_out; first += maps_a_pass) {
-      const int64_t last = first + maps_a_pass < s.c_out ? first + maps_a_pass : s.c_out;
-      passes_.push_back({first, last, parameters(weights, first, last)});
-    }
+    passes_ = constant_passes<T>(s, weights, maps_);
   }
 
   void launch(const void* in, void* out, Stages& stages) override {
     const StageTimer timer(stages, "direct_constant");
-    for (const Pass& pass : passes_) (this->*enqueue_)(pass, static_cast<const T*>(in), static_cast<T*>(out));
+    for (const ConstantPass<T>& pass : passes_)
+      (this->*enqueue_)(pass, static_cast<const T*>(in), static_cast<T*>(out));
   }
 
  private:
-  struct Pass {
-    int64_t first_map, last_map;
-    std::vector<T> parameters;
-  };
-  using Enqueue = void (DirectConstant::*)(const Pass&, const T*, T*) const;
+  using Enqueue = void (DirectConstant::*)(const ConstantPass<T>&, const T*, T*) const;
 
   static int64_t tiles(const ConvShape& s) { return ceil_div(s.out_w(), ConstantConfig::kThreads); }
   static int64_t blocks(const ConvShape& s) { return tiles(s) * s.out_h() * s.n; }
-  static int64_t group_bytes(const ConvShape& s, int64_t maps) {
-    return (s.taps() + 1) * maps * static_cast<int64_t>(sizeof(T));
-  }
-
-  /// Maps [first, last) as the kernel reads them. Lanes without a map are filled up with zeros; a bias that
-  /// is not there is -0, which adds nothing to any value, not even to -0.
-  std::vector<T> parameters(const ConvWeights& w, int64_t first, int64_t last) const {
-    const int64_t taps = w.c_in * w.k_h * w.k_w;
-    std::vector<T> values(static_cast<std::size_t>(ceil_div(last - first, maps_) * maps_ * (taps + 1)), T(0));
-    for (int64_t map = first; map < last; ++map) {
-      const int64_t group = (map - first) / maps_, lane = (map - first) % maps_;
-      T* const to = values.data() + group * (taps + 1) * maps_ + lane;
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        to[tap * maps_] = static_cast<T>(w.values[static_cast<std::size_t>(map * taps + tap)]);
-      }
-      to[taps * maps_] = w.bias.empty() ? -T(0) : static_cast<T>(w.bias[static_cast<std::size_t>(map)]);
-    }
-    return values;
-  }
 
   template <int kMaps, int kC, int kK, bool kInterior, Rounding R>
-  void enqueue(const Pass& pass, const T* in, T* out) const {
+  void enqueue(const ConstantPass<T>& pass, const T* in, T* out) const {
     constexpr int kCount =
-        kC > 0 ? (kC * kK * kK + 1) * kMaps
-               : static_cast<int>(ConstantConfig::kParameterBytes / static_cast<int>(sizeof(T)));
+        kC > 0 ? (kC * kK * kK + 1) * kMaps : static_cast<int>(kConstantBytes / static_cast<int>(sizeof(T)));
     const ConvShape& s = problem_.shape;
-    ConstantWeights<T, kCount> weights{};
-    for (std::size_t i = 0; i < pass.parameters.size(); ++i) weights.values[i] = pass.parameters[i];
     TARGET::launch("direct_constant", direct_constant_kernel<T, kMaps, kC, kK, kInterior, R, kCount>,
                    dim3(static_cast<unsigned>(blocks(s))), dim3(ConstantConfig::kThreads), 0, device_shape(s),
                    ConstantGrid{Divisor(tiles(s)), Divisor(s.out_h()), static_cast<int>(pass.first_map),
                                 static_cast<int>(pass.last_map)},
-                   problem_.activation, in, out, weights);
+                   problem_.activation, in, out, constant_weights<T, kCount>(pass.weights));
   }
 
   template <int kMaps, int kC, int kK>
@@ -224,7 +184,7 @@ class DirectConstant final : public Strategy {
 
   ConvProblem problem_;
   int64_t maps_ = 1;
-  std::vector<Pass> passes_;
+  std::vector<ConstantPass<T>> passes_;
   Enqueue enqueue_ = nullptr;
 };
 

@@ -24,6 +24,8 @@ void set_current_stage(const char* name);
 
 /// Largest dynamic shared memory that a block may opt in to on the current device.
 std::size_t max_shared_bytes();
+/// The L2 cache of the current device.
+std::size_t l2_bytes();
 
 /// Whether this build has a kernel for the current device, as CUDA answers it.
 cudaError_t probe_kernel_image();

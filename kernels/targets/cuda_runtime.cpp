@@ -31,6 +31,12 @@ std::string report(cudaError_t error, const char* what) {
   return text;
 }
 
+std::size_t device_attribute(cudaDeviceAttr attribute, const char* what) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, attribute, 0), what);
+  return static_cast<std::size_t>(value);
+}
+
 }  // namespace
 
 void check(cudaError_t error, const char* what) {
@@ -58,12 +64,13 @@ cudaStream_t stream() {
 }
 
 std::size_t max_shared_bytes() {
-  static const std::size_t bytes = [] {
-    int value = 0;
-    check(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0),
-          "shared memory per block");
-    return static_cast<std::size_t>(value);
-  }();
+  static const std::size_t bytes =
+      device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "shared memory per block");
+  return bytes;
+}
+
+std::size_t l2_bytes() {
+  static const std::size_t bytes = device_attribute(cudaDevAttrL2CacheSize, "L2 size");
   return bytes;
 }
 

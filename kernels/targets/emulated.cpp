@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstdlib>
 #include <exception>
 #include <memory>
+
+#include "kernels/targets/host_runtime.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -216,5 +219,14 @@ void run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
     }
   });
 }
+
+DeviceMemory::DeviceMemory(std::size_t bytes) {
+  if (bytes == 0) return;
+  constexpr std::size_t kAlignment = 256;  // as cudaMalloc has it
+  data_ = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  if (data_ == nullptr) throw Error("needs " + readable_bytes(bytes) + " of memory, which is not to be had");
+}
+
+DeviceMemory::~DeviceMemory() { std::free(data_); }
 
 }  // namespace convscope::emulated

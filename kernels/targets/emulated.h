@@ -22,11 +22,13 @@
 #define __global__
 #define __device__ inline
 #define __forceinline__
+#define __launch_bounds__(...)
 // A struct that the kernel takes in constant memory; here the launch's own.
 #define CONVSCOPE_CONSTANT(...) const __VA_ARGS__&
 // The loop over maps is vectorised as it stands; unrolling all around it serves the registers of a GPU.
 #define CONVSCOPE_UNROLL
 #define CONVSCOPE_UNROLL_BY(n)
+#define CONVSCOPE_LAUNCH_BOUNDS(threads, blocks)
 
 namespace convscope::emulated {
 
@@ -107,6 +109,8 @@ inline int64_t ordered_bits(float v) {
 /// Largest shared memory of a block, as compute capability 9.0 has it.
 inline std::size_t max_shared_bytes() { return 232448; }
 inline constexpr std::size_t kDefaultSharedBytes = 49152;
+/// What a CPU core's caches hold, about, where the device has its L2.
+inline std::size_t l2_bytes() { return std::size_t{8} << 20; }
 
 void run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, void (*call)(const void*),
               const void* arguments);
@@ -131,6 +135,24 @@ void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::
 /// Permits a kernel more than 48 KiB of shared memory; here nothing is in the way.
 template <class... P>
 void allow_shared_bytes(void (*)(P...), std::size_t) {}
+
+/// Move-only memory of the target, as cuda_check.h has it for the device.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  /// Throws Error with the size asked for.
+  explicit DeviceMemory(std::size_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  void* get() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
 
 /// Values in the target's memory, for a strategy's weights.
 template <class T>

@@ -1,0 +1,210 @@
+// im2col and a matrix product (Caffe's way): every output pixel becomes a column of all its taps, and all
+// maps are one product of the weights with that matrix, by the best GEMM of the target (cuBLAS; oneDNN).
+//
+// The column matrix is [c_in k_h k_w][out_h out_w] of an image. It is written and read once: 2 c_in k_h k_w
+// values moved for each pixel, against c_in + c_out of the image and the maps; that is the price of a perfect
+// GEMM. The bias is one more row of ones times one more column of weights, so that it costs no pass over the
+// maps. An activation is a pass.
+//
+// `im2col_chunked` makes the matrix for as many pixels at a time as half the L2 cache holds, so that what was
+// written is read from there: only image and maps travel to memory.
+//
+// Limits: the column matrix of one image, 2^31 - 1 values (not of im2col_chunked, which never holds it).
+//
+// Error: within one error bound, since a GEMM sums the same products in some order.
+
+#include <algorithm>
+
+#include "kernels/strategies/epilogue_pass.cuh"
+#include "kernels/targets/gemm.h"
+#include "kernels/targets/host_runtime.h"
+
+namespace convscope::TARGET {
+namespace {
+
+struct Im2colConfig {
+  static constexpr int kThreads = 256;                // pixels of a block
+  static constexpr int64_t kPitch = 32;               // rows of the matrix start at a multiple of this
+  static constexpr int64_t kMostColumn = kGemmLimit;  // values of one image's matrix
+  static constexpr int64_t kMostTogether = int64_t{1} << 28;  // values of several images' matrices: 1 GiB
+  static constexpr int64_t kMostImages = 65535;               // of one batched product
+  static_assert(kPitch * sizeof(float) % 128 == 0, "a warp writes whole lines of 128 bytes");
+};
+
+/// What one launch makes columns of: all pixels of several images, or a range of pixels of one.
+struct ColumnChunk {
+  int64_t image, images, pixel, pixels;
+};
+
+/// A block makes a channel's taps of `kThreads` pixels of one image. Channel c_in is the row of ones.
+struct Im2colGrid {
+  Divisor tiles, channels, out_w;
+  int first_image, first_pixel, pixels;
+  int64_t pitch, image_stride;
+};
+
+template <class T>
+__global__ void im2col_kernel(DeviceShape s, Im2colGrid g, In<T> in, Out<T> column) {
+  uint32_t block = blockIdx.x;
+  const int at = static_cast<int>(g.tiles.take(block) * Im2colConfig::kThreads + threadIdx.x);
+  const int c = static_cast<int>(g.channels.take(block));
+  const int image = static_cast<int>(block);
+  if (at >= g.pixels) return;
+
+  T* to = column + image * g.image_stride + int64_t{c} * s.k_h * s.k_w * g.pitch + at;
+  if (c == s.c_in) {
+    *to = T(1);
+    return;
+  }
+  uint32_t pixel = static_cast<uint32_t>(g.first_pixel + at);
+  const int x = static_cast<int>(g.out_w.take(pixel)), y = static_cast<int>(pixel);
+  const int first_y = y * s.stride_y - s.pad_y, first_x = x * s.stride_x - s.pad_x;
+  const T* const plane = in + (int64_t{g.first_image + image} * s.c_in + c) * s.in_plane;
+  for (int i = 0; i < s.k_h; ++i) {
+    const int in_y = first_y + i * s.dilation_y;
+    const bool row_inside = in_y >= 0 && in_y < s.h;
+    const T* const row = plane + int64_t{in_y} * s.w;
+    CONVSCOPE_UNROLL_BY(4)
+    for (int j = 0; j < s.k_w; ++j, to += g.pitch) {
+      const int in_x = first_x + j * s.dilation_x;
+      *to = row_inside && in_x >= 0 && in_x < s.w ? read_only(row + in_x) : T(0);
+    }
+  }
+}
+
+template <class T, bool kChunked>
+class Im2colGemm final : public Strategy {
+ public:
+  explicit Im2colGemm(StrategyInfo info) : Strategy(std::move(info)) {}
+
+  std::optional<std::string> refuses(const ConvProblem& p) const override {
+    const ConvShape& s = p.shape;
+    if (p.rounding == Rounding::separate)
+      return "the matrix product is a library's and uses fused multiply-add; choose rounding=fused";
+    const int64_t plane = s.out_h() * s.out_w();
+    if (plane > kGemmLimit || s.taps() + 1 > kGemmLimit)
+      return "a matrix of " + std::to_string(s.taps()) + " x " + std::to_string(plane) +
+             " values is beyond the GEMM's 32-bit counters";
+    if (!kChunked && plane > Im2colConfig::kMostColumn / s.taps())
+      return "the column matrix of one image would have " + std::to_string(s.taps() * plane) + " values, " +
+             readable_bytes(static_cast<std::size_t>(s.taps() * plane) * sizeof(T)) +
+             "; it may have at most " + std::to_string(Im2colConfig::kMostColumn) +
+             " values (im2col_chunked never holds it whole)";
+    const int64_t column_blocks = ceil_div(plane, Im2colConfig::kThreads) * (s.c_in + 1);
+    return refuses_size(
+        s, std::max(column_blocks * std::min(s.n, largest_chunk(p, true).images), epilogue_pass_blocks(s)));
+  }
+
+  void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
+    problem_ = problem;
+    rows_ = problem.shape.taps() + (weights.bias.empty() ? 0 : 1);
+    weights_.assign(as<T>(with_bias(weights)));
+    chunk_ = largest_chunk(problem, !weights.bias.empty());
+    column_ = DeviceMemory(static_cast<std::size_t>(chunk_.images * rows_ * pitch(chunk_)) * sizeof(T));
+    prepare_gemm();
+  }
+
+  void launch(const void* in, void* out, Stages& stages) override {
+    const ConvShape& s = problem_.shape;
+    const T* const planes = static_cast<const T*>(in);
+    T* const maps = static_cast<T*>(out);
+    if (chunk_.images == s.n && chunk_.pixels == s.out_h() * s.out_w()) {
+      {
+        const StageTimer timer(stages, "im2col");
+        fill(chunk_, planes);
+      }
+      const StageTimer timer(stages, "gemm");
+      multiply(chunk_, maps);
+    } else {  // in turn, too many to be timed one by one
+      const StageTimer timer(stages, "im2col+gemm");
+      for_each_chunk([&](const ColumnChunk& chunk) {
+        fill(chunk, planes);
+        multiply(chunk, maps);
+      });
+    }
+    if (problem_.activation != Activation::none) {
+      const StageTimer timer(stages, "activation");
+      launch_epilogue_pass<T>("activation", s, problem_.activation, nullptr, maps);
+    }
+  }
+
+ private:
+  static int64_t round_up(int64_t v) { return ceil_div(v, Im2colConfig::kPitch) * Im2colConfig::kPitch; }
+  static int64_t pitch(const ColumnChunk& chunk) { return round_up(chunk.pixels); }
+
+  /// The weights as m x rows_, the bias behind each map's.
+  std::vector<double> with_bias(const ConvWeights& w) const {
+    if (w.bias.empty()) return w.values;
+    std::vector<double> all;
+    const int64_t taps = rows_ - 1;
+    for (int64_t map = 0; map < w.c_out; ++map) {
+      all.insert(all.end(), w.values.begin() + map * taps, w.values.begin() + (map + 1) * taps);
+      all.push_back(w.bias[static_cast<std::size_t>(map)]);
+    }
+    return all;
+  }
+
+  /// The first chunk: as many images as the budget takes, or an equal share of the pixels of one.
+  static ColumnChunk largest_chunk(const ConvProblem& p, bool bias) {
+    const ConvShape& s = p.shape;
+    const int64_t plane = s.out_h() * s.out_w(), rows = s.taps() + (bias ? 1 : 0);
+    const int64_t budget =
+        kChunked ? static_cast<int64_t>(l2_bytes() / 2 / sizeof(T)) : Im2colConfig::kMostTogether;
+    const int64_t image = rows * round_up(plane);
+    const int64_t images = std::clamp<int64_t>(budget / image, 1, std::min(s.n, Im2colConfig::kMostImages));
+    if (!kChunked || image <= budget) return {0, images, 0, plane};
+    const int64_t most =
+        std::max(Im2colConfig::kPitch, budget / rows / Im2colConfig::kPitch * Im2colConfig::kPitch);
+    return {0, 1, 0, std::min(plane, round_up(ceil_div(plane, ceil_div(plane, most))))};
+  }
+
+  template <class Body>
+  void for_each_chunk(const Body& body) const {
+    const int64_t n = problem_.shape.n, plane = problem_.shape.out_h() * problem_.shape.out_w();
+    for (int64_t image = 0; image < n; image += chunk_.images)
+      for (int64_t pixel = 0; pixel < plane; pixel += chunk_.pixels)
+        body(ColumnChunk{image, std::min(chunk_.images, n - image), pixel,
+                         std::min(chunk_.pixels, plane - pixel)});
+  }
+
+  void fill(const ColumnChunk& chunk, const T* in) const {
+    const ConvShape& s = problem_.shape;
+    const auto i = [](int64_t v) { return static_cast<int>(v); };
+    const int64_t tiles = ceil_div(chunk.pixels, Im2colConfig::kThreads);
+    const int64_t channels = s.c_in + (rows_ > s.taps() ? 1 : 0);
+    TARGET::launch("im2col", im2col_kernel<T>, dim3(static_cast<unsigned>(tiles * channels * chunk.images)),
+                   dim3(Im2colConfig::kThreads), 0, device_shape(s),
+                   Im2colGrid{Divisor(tiles), Divisor(channels), Divisor(s.out_w()), i(chunk.image),
+                              i(chunk.pixel), i(chunk.pixels), pitch(chunk), rows_ * pitch(chunk)},
+                   in, static_cast<T*>(column_.get()));
+  }
+
+  void multiply(const ColumnChunk& chunk, T* out) const {
+    const ConvShape& s = problem_.shape;
+    const int64_t plane = s.out_h() * s.out_w();
+    GemmSize size{s.c_out,      chunk.pixels,         rows_,          pitch(chunk), plane,
+                  chunk.images, rows_ * pitch(chunk), s.c_out * plane};
+    gemm(size, weights_.data(), static_cast<const T*>(column_.get()),
+         out + chunk.image * s.c_out * plane + chunk.pixel);
+  }
+
+  ConvProblem problem_;
+  int64_t rows_ = 0;  // of the column matrix: the taps, and the ones where there is a bias
+  ColumnChunk chunk_{};
+  DeviceArray<T> weights_;
+  DeviceMemory column_;
+};
+
+template <bool kChunked>
+std::unique_ptr<Strategy> make_of(StrategyInfo info) {
+  if (info.precision == Precision::fp64)
+    return std::make_unique<Im2colGemm<double, kChunked>>(std::move(info));
+  return std::make_unique<Im2colGemm<float, kChunked>>(std::move(info));
+}
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_im2col_gemm(StrategyInfo info) { return make_of<false>(std::move(info)); }
+std::unique_ptr<Strategy> make_im2col_chunked(StrategyInfo info) { return make_of<true>(std::move(info)); }
+
+}  // namespace convscope::TARGET

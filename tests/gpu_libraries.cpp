@@ -1,0 +1,244 @@
+// The strategies that rest on CUDA's libraries, on a device: im2col_gemm and im2col_chunked (cuBLAS), fft
+// (cuFFT) and cuDNN's. They are held against the reference; no other target has their arithmetic. Exits 77
+// (skipped) where there is no device; a library that is missing is said, and its rows are left out.
+
+#include <fmt/format.h>
+
+#include "tests/conv_testing.h"
+
+namespace convscope {
+namespace {
+
+using namespace convscope::testing;
+
+bool is_library_row(const StrategyInfo& info) {
+  return info.target == Target::cuda &&
+         (info.name.starts_with("im2col") || info.name == "fft" || info.name.starts_with("cudnn"));
+}
+
+std::vector<const RegistryRow*> library_rows(Precision precision) {
+  std::vector<const RegistryRow*> rows;
+  for (const RegistryRow& row : registry()) {
+    if (!is_library_row(row.info) || row.info.precision != precision) continue;
+    if (const auto why = unavailable(row.info)) {
+      fmt::print("left out: {}: {}\n", row.info.id(), *why);
+      continue;
+    }
+    rows.push_back(&row);
+  }
+  return rows;
+}
+
+/// The result, or nothing where the strategy refuses before or while it prepares.
+template <class T>
+std::optional<std::vector<T>> run_or_refuse(Runtime& device, const RegistryRow& row,
+                                            const ConvProblem& problem, const ConvWeights& weights,
+                                            const std::vector<T>& in, std::string& why) {
+  if (const auto refused = row.make()->refuses(problem, weights)) {
+    why = *refused;
+    return std::nullopt;
+  }
+  try {
+    return run<T>(device, row, problem, weights, in);
+  } catch (const Error& e) {
+    why = e.what();
+    if (!why.starts_with(row.info.name + " refuses: ")) throw;
+    return std::nullopt;
+  }
+}
+
+template <class T>
+void check_against_reference(const std::vector<ConvCase>& cases) {
+  struct Count {
+    int ran = 0, refused = 0;
+    double worst_share = 0;  // of what the strategy states
+    std::string last_refusal;
+  };
+  std::map<std::string, Count> counts;
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  const RegistryRow& reference = *find_strategy("reference", Target::cpu, precision_of<T>());
+  const auto rows = library_rows(precision_of<T>());
+  for (const ConvCase& c : cases) {
+    const auto in = random_values<T>(static_cast<std::size_t>(c.shape.input_size()), 7);
+    const ConvWeights weights = random_weights(c.shape, 11, c.bias);
+    const ConvProblem problem{c.shape, c.activation, Rounding::fused};
+    const auto expected = run<T>(*host, reference, problem, weights, in);
+    BoundsWithin<T> bounds(c.shape, weights, in);
+    for (const RegistryRow* row : rows) {
+      Count& count = counts[row->info.name];
+      const auto result = run_or_refuse<T>(*device, *row, problem, weights, in, count.last_refusal);
+      if (!result) {
+        EXPECT_FALSE(count.last_refusal.empty());
+        ++count.refused;
+        continue;
+      }
+      ++count.ran;
+      const auto strategy = row->make();
+      const Comparison d = bounds.compare_with(expected, *result, *strategy, problem);
+      count.worst_share = std::max(count.worst_share, d.max_bound_fraction / strategy->error_bounds(problem));
+      EXPECT_TRUE(d.pass) << row->info.id() << ": " << c << ": " << d.over_tolerance << " values over, worst "
+                          << d.worst_a << " for " << d.worst_b << " at " << d.worst_index << ", "
+                          << d.max_bound_fraction << " bounds";
+    }
+  }
+  for (const auto& [name, count] : counts) {
+    fmt::print("{:28} {}: {} ran, {} refused, at most {:.3f} of the stated error{}{}\n", name,
+               to_string(precision_of<T>()), count.ran, count.refused, count.worst_share,
+               count.refused > 0 ? "; " : "", count.last_refusal);
+    // what has no limits takes every case; cuDNN's `best` has an algorithm for each
+    if (name.starts_with("im2col") || name == "fft" || name == "cudnn") {
+      EXPECT_EQ(count.refused, 0) << name;
+    }
+  }
+}
+
+TEST(GpuLibraries, MatchReferenceFp32) { check_against_reference<float>(conv_cases(20000)); }
+TEST(GpuLibraries, MatchReferenceFp64) { check_against_reference<double>(conv_cases(20000, 1)); }
+
+std::vector<ConvCase> large_cases() {
+  std::vector<ConvCase> cases;
+  const auto add = [&cases](int64_t n, int64_t c_in, int64_t h, int64_t w, int64_t c_out, int64_t k,
+                            int64_t stride, int64_t dilation) {
+    ConvCase c;
+    ConvShape& s = c.shape;
+    s.n = n, s.c_in = c_in, s.h = h, s.w = w, s.c_out = c_out, s.k_h = s.k_w = k, s.stride = {stride, stride};
+    s.dilation = {dilation, dilation}, s.pad = {dilation * (k / 2), dilation * (k / 2)}, c.bias = true;
+    cases.push_back(c);
+  };
+  add(1, 3, 1080, 1920, 16, 3, 2, 1);
+  add(1, 3, 1080, 1920, 16, 3, 1, 2);
+  add(1, 1, 1080, 1920, 1, 31, 1, 1);
+  add(70, 40, 14, 14, 33, 3, 1, 1);  // many small images, several chunks of them
+  add(1, 130, 57, 61, 65, 7, 1, 1);  // columns longer than wide
+  add(300, 1, 7, 5, 2, 3, 1, 1);
+  ConvCase line;  // 1-D
+  line.shape.w = 1 << 20, line.shape.k_w = 31, line.shape.pad = {0, 15};
+  cases.push_back(line);
+  std::swap(line.shape.h, line.shape.w), std::swap(line.shape.k_h, line.shape.k_w), line.shape.pad = {15, 0};
+  cases.push_back(line);
+  return cases;
+}
+TEST(GpuLibraries, LargeShapesMatchReference) { check_against_reference<float>(large_cases()); }
+
+TEST(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
+  ConvShape s;
+  s.c_in = 32, s.h = s.w = 64, s.c_out = 64, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  ConvWeights identity = constant_weights(s, 0);
+  for (int64_t o = 0; o < s.c_out; ++o) identity.at(o, o % s.c_in, 1, 1) = 1;
+  const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 4097.0f);
+  const auto device = make_runtime(Target::cuda);
+  for (const RegistryRow* row : library_rows(Precision::fp32)) {
+    std::string why;
+    const auto out = run_or_refuse<float>(*device, *row, {s, {}, {}}, identity, in, why);
+    if (!out) continue;
+    const auto strategy = row->make();
+    // what only adds products is exact; what transforms them is off by less than the 1 that TF32 costs
+    const float allowed = strategy->error_reach() > 0 ? 0.25f : 0.0f;
+    int rounded = 0, wrong = 0;
+    for (const float v : *out) {
+      rounded += v == 4096.0f;
+      wrong += !(std::fabs(v - 4097.0f) <= allowed);
+    }
+    if (row->info.name == "cudnn_tf32") {
+      EXPECT_EQ(rounded, wrong) << row->info.id();
+      fmt::print("{}: {} of {} values are 4096\n", row->info.id(), rounded, out->size());
+    } else {
+      EXPECT_EQ(wrong, 0) << row->info.id();
+    }
+  }
+}
+
+TEST(GpuLibraries, SumsOfOnes) {  // C11, C19, C20
+  struct Ones {
+    int64_t h, w, k_w, sum;
+  };
+  const Ones table[] = {{1, 1, 3, 1},           {5, 5, 3, 169},           {5, 7, 3, 247},
+                        {17, 33, 3, 4753},      {1000, 1000, 3, 8988004}, {1080, 1920, 3, 18644404},
+                        {524281, 1, 1, 1572841}};
+  const auto device = make_runtime(Target::cuda);
+  for (const Ones& o : table) {
+    ConvShape s;
+    s.h = o.h, s.w = o.w, s.k_h = 3, s.k_w = o.k_w, s.pad = {1, o.k_w / 2};
+    const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 1.0f);
+    for (const RegistryRow* row : library_rows(Precision::fp32)) {
+      std::string why;
+      const auto out = run_or_refuse<float>(*device, *row, {s, {}, {}}, constant_weights(s, 1), in, why);
+      if (!out) continue;
+      const double inexact = row->make()->error_reach() > 0 ? 2 : 1;
+      EXPECT_EQ(sum_of_ones(*out, inexact), o.sum) << row->info.id() << " " << describe(s);
+    }
+  }
+}
+
+TEST(GpuLibraries, OneNan) {  // C8
+  ConvShape s;
+  s.h = s.w = 32, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  std::vector<float> in(32 * 32, 1.0f);
+  in[10 * 32 + 10] = std::numeric_limits<float>::quiet_NaN();
+  const auto device = make_runtime(Target::cuda);
+  for (const RegistryRow* row : library_rows(Precision::fp32)) {
+    std::string why;
+    const auto out = run_or_refuse<float>(*device, *row, {s, {}, {}}, constant_weights(s, 1), in, why);
+    if (!out) continue;
+    EXPECT_TRUE(nan_spreads(*out, 32, 10, row->make()->error_reach())) << row->info.id();
+    if (row->info.name == "fft") {
+      EXPECT_EQ(std::count_if(out->begin(), out->end(), [](float v) { return std::isnan(v); }), 1024);
+    }
+  }
+}
+
+TEST(GpuLibraries, FourierDoesNotWrapAround) {  // C18
+  ConvShape s;
+  s.w = 4, s.k_w = 3, s.pad = {0, 1};
+  const auto device = make_runtime(Target::cuda);
+  for (const RegistryRow* row : library_rows(Precision::fp32)) {
+    std::string why;
+    const auto out =
+        run_or_refuse<float>(*device, *row, {s, {}, {}}, constant_weights(s, 1), {0, 0, 0, 1}, why);
+    if (!out) continue;
+    const float expected[] = {0, 0, 1, 1};
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_NEAR((*out)[i], expected[i], 5e-7f) << row->info.id() << " " << i;
+  }
+}
+
+TEST(GpuLibraries, FourierSpectraThatDoNotFitAreRefused) {
+  ConvShape s;
+  s.c_in = 1024, s.c_out = 1024, s.h = 1080, s.w = 1920, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  const RegistryRow& row = *find_strategy("fft", Target::cuda, Precision::fp32);
+  if (unavailable(row.info)) GTEST_SKIP();
+  const auto why = row.make()->refuses({s, {}, {}});
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("of device memory"), std::string::npos) << *why;
+}
+
+TEST(GpuLibraries, ActivationsOfWhatOnlyAdds) {  // C9, C10
+  ConvShape s;
+  s.w = 6;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto device = make_runtime(Target::cuda);
+  for (const RegistryRow* row : library_rows(Precision::fp32)) {
+    if (row->make()->error_reach() > 0) continue;  // a NaN would be in every value
+    const auto expect = [&](Activation a, const std::vector<float>& in, const std::vector<float>& expected) {
+      std::string why;
+      const auto out = run_or_refuse<float>(*device, *row, {s, a, {}}, constant_weights(s, 1), in, why);
+      if (out) {
+        EXPECT_TRUE(same_bits(*out, expected)) << row->info.id() << " " << to_string(a);
+      }
+    };
+    expect(Activation::relu, {nan, -1, 0, 2, -1e30f, 1e30f}, {nan, 0, 0, 2, 0, 1e30f});
+    expect(Activation::tanh, {44, 45, 89, 100, -100, 2295}, {1, 1, 1, 1, -1, 1});
+  }
+}
+
+}  // namespace
+}  // namespace convscope
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (const auto why = convscope::cuda_unavailable()) {
+    fmt::print("skipped: {}\n", *why);
+    return 77;
+  }
+  return RUN_ALL_TESTS();
+}

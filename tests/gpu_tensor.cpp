@@ -1,0 +1,62 @@
+// Strategies on the tensor cores of a device. Exits 77 (skipped) where there is no device that has them.
+
+#include <fmt/format.h>
+
+#include "tests/tensor_testing.h"
+
+namespace convscope {
+namespace {
+
+using namespace convscope::testing;
+
+const RegistryRow& row_of(const char* name) { return *find_strategy(name, Target::cuda, Precision::fp32); }
+
+std::vector<RegistryRow> rows() { return {row_of("implicit_gemm_tf32"), row_of("implicit_gemm_3xtf32")}; }
+
+TEST(GpuTensor, StaysWithinTheStatedError) {
+  const auto device = make_runtime(Target::cuda);
+  check_tensor_bounds(*device, rows(), tensor_cases());
+  check_tensor_bounds(*device, rows(), conv_cases(20000));
+}
+
+TEST(GpuTensor, IdentityOf4097) {
+  const auto device = make_runtime(Target::cuda);
+  check_identity_of_4097(*device, row_of("implicit_gemm_tf32"), 4096);
+  check_identity_of_4097(*device, row_of("implicit_gemm_3xtf32"), 4097);
+  check_identity_of_4097(*device, row_of("implicit_gemm"), 4097);
+}
+
+TEST(GpuTensor, NonfiniteValuesReachExactlyTheirNeighbours) {
+  const auto device = make_runtime(Target::cuda);
+  for (const RegistryRow& row : rows()) {
+    for (const int64_t c_in : {1, 3, 8, 19}) {
+      for (const int64_t c_out : {1, 70}) check_nonfinite(*device, row, c_in, c_out);
+    }
+  }
+}
+
+TEST(GpuTensor, ImagesOfTheBenchmark) {
+  const auto device = make_runtime(Target::cuda);
+  std::vector<ConvCase> cases(3);
+  cases[0].shape = {1, 16, 1080, 1920, 32, 3, 3, {1, 1}, {1, 1}, {1, 1}};
+  cases[1].shape = {4, 256, 14, 14, 512, 3, 3, {1, 1}, {1, 1}, {1, 1}};
+  cases[2].shape = {1, 3, 1080, 1920, 16, 3, 3, {2, 2}, {0, 0}, {1, 1}};
+  check_tensor_bounds(*device, rows(), cases);
+}
+
+}  // namespace
+}  // namespace convscope
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  const char* const needed = "implicit_gemm_tf32";
+  const auto* const row =
+      convscope::find_strategy(needed, convscope::Target::cuda, convscope::Precision::fp32);
+  auto why = convscope::unavailable(row->info);
+  if (!why) why = row->make()->refuses({});
+  if (why) {
+    fmt::print("skipped: {}\n", *why);
+    return 77;
+  }
+  return RUN_ALL_TESTS();
+}
