@@ -26,22 +26,21 @@
   X(winograd_f2, "Winograd's F(2x2,3x3): tiles of four outputs from 16 products a channel, not 36.")         \
   X(winograd_f4,                                                                                             \
     "Winograd's F(4x4,3x3): tiles of 16 outputs from 36 products a channel, not 144; larger errors.")
-#define CONVSCOPE_CUDA_STRATEGIES(X)                                                                 \
-  X(implicit_gemm_tf32, single, "implicit_gemm on tensor cores in TF32: operands keep 11 bits.")     \
-  X(implicit_gemm_3xtf32, single,                                                                    \
-    "implicit_gemm on tensor cores, every operand as two TF32 parts: three products, nearly fp32.")  \
-  X(fft, both, "cuFFT: the spectra of image and kernels multiplied; no kernel is too large.")        \
-  X(cudnn, both, "cuDNN, the fastest of its algorithms by our timing, strict fp32 or fp64.")         \
-  X(cudnn_tf32, single,                                                                              \
-    "cuDNN, the fastest of its algorithms by our timing, TF32 permitted: operands keep 11 bits.")    \
-  X(cudnn_implicit_gemm, both, "cuDNN's IMPLICIT_GEMM: a matrix product without the column matrix.") \
-  X(cudnn_implicit_precomp_gemm, both,                                                               \
-    "cuDNN's IMPLICIT_PRECOMP_GEMM: the same with a table of offsets made first.")                   \
-  X(cudnn_gemm, both, "cuDNN's GEMM: a column matrix and a matrix product.")                         \
-  X(cudnn_fft, single, "cuDNN's FFT: Fourier transforms of whole planes.")                           \
-  X(cudnn_fft_tiling, both, "cuDNN's FFT_TILING: Fourier transforms of 32x32 tiles.")                \
-  X(cudnn_winograd, single, "cuDNN's WINOGRAD: tiles transformed within one kernel.")                \
-  X(cudnn_winograd_nonfused, single,                                                                 \
+#define CONVSCOPE_CUDA_STRATEGIES(X)                                                                         \
+  X(implicit_gemm_tf32, single, "implicit_gemm on tensor cores in TF32: operands keep 11 bits.")             \
+  X(implicit_gemm_3xtf32, single,                                                                            \
+    "implicit_gemm on tensor cores, every operand as two TF32 parts: three products, nearly fp32.")          \
+  X(fft, both, "cuFFT: the spectra of image and kernels multiplied; no kernel is too large.")                \
+  X(cudnn, both, "cuDNN, the fastest of its algorithms by our timing, strict fp32 or fp64.")                 \
+  X(cudnn_tf32, single,                                                                                      \
+    "cuDNN, the fastest of its algorithms by our timing, TF32 permitted: operands keep 11 bits.")            \
+  X(cudnn_implicit_gemm, both, "cuDNN's IMPLICIT_GEMM: a matrix product without the column matrix.")         \
+  X(cudnn_precomp_gemm, both, "cuDNN's IMPLICIT_PRECOMP_GEMM: the same with a table of offsets made first.") \
+  X(cudnn_gemm, both, "cuDNN's GEMM: a column matrix and a matrix product.")                                 \
+  X(cudnn_fft, single, "cuDNN's FFT: Fourier transforms of whole planes.")                                   \
+  X(cudnn_fft_tiling, both, "cuDNN's FFT_TILING: Fourier transforms of 32x32 tiles.")                        \
+  X(cudnn_winograd, single, "cuDNN's WINOGRAD: tiles transformed within one kernel.")                        \
+  X(cudnn_winograd_split, single,                                                                            \
     "cuDNN's WINOGRAD_NONFUSED: transforms and products in kernels of their own.")
 #define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
   X(reference, both,                                                                             \
@@ -87,12 +86,12 @@ constexpr Library kLibraries[] = {{"im2col_gemm", cuda::cublas_missing},
                                   {"cudnn", cuda::cudnn_missing},
                                   {"cudnn_tf32", cuda::cudnn_missing},
                                   {"cudnn_implicit_gemm", cuda::cudnn_missing},
-                                  {"cudnn_implicit_precomp_gemm", cuda::cudnn_missing},
+                                  {"cudnn_precomp_gemm", cuda::cudnn_missing},
                                   {"cudnn_gemm", cuda::cudnn_missing},
                                   {"cudnn_fft", cuda::cudnn_missing},
                                   {"cudnn_fft_tiling", cuda::cudnn_missing},
                                   {"cudnn_winograd", cuda::cudnn_missing},
-                                  {"cudnn_winograd_nonfused", cuda::cudnn_missing}};
+                                  {"cudnn_winograd_split", cuda::cudnn_missing}};
 #endif
 
 void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, const char* name,

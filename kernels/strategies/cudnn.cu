@@ -252,11 +252,11 @@ std::optional<std::string> cudnn_missing() { return "this build was made without
 MAKE_CUDNN(cudnn, nullptr)
 MAKE_CUDNN(cudnn_tf32, nullptr, CUDNN_DEFAULT_MATH)
 MAKE_CUDNN(cudnn_implicit_gemm, &kImplicitGemm)
-MAKE_CUDNN(cudnn_implicit_precomp_gemm, &kImplicitPrecompGemm)
+MAKE_CUDNN(cudnn_precomp_gemm, &kImplicitPrecompGemm)
 MAKE_CUDNN(cudnn_gemm, &kGemm)
 MAKE_CUDNN(cudnn_fft, &kFft)
 MAKE_CUDNN(cudnn_fft_tiling, &kFftTiling)
 MAKE_CUDNN(cudnn_winograd, &kWinograd)
-MAKE_CUDNN(cudnn_winograd_nonfused, &kWinogradNonfused)
+MAKE_CUDNN(cudnn_winograd_split, &kWinogradNonfused)
 
 }  // namespace convscope::cuda

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "kernels/registry.h"
 #include "tests/window/driver.h"
 
 namespace convscope::test {
@@ -11,12 +12,13 @@ namespace {
 const std::vector<std::string> kSmall{"--size", "1280x720", "pattern:noise:96x64"};
 
 TEST(WindowKeys, NumberSwitchesStrategyAndSessionSaysSo) {
+  const std::string second = strategy_names()[1];
   Driver window(kSmall);
   const std::string before = window.state()["shown"]["strategy"];
   window.key("2");
   const Json after =
-      window.wait_for("the second strategy", [](const Json& s) { return s["shown"]["strategy"] == "tiled"; });
-  EXPECT_NE(before, "tiled");
+      window.wait_for("the second strategy", [&](const Json& s) { return s["shown"]["strategy"] == second; });
+  EXPECT_NE(before, second);
   EXPECT_EQ(after["shown"]["frame"], after["difference"]["frame_a"]);
   EXPECT_EQ(after["shown"]["number"], after["difference"]["number"]);
 
@@ -27,13 +29,14 @@ TEST(WindowKeys, NumberSwitchesStrategyAndSessionSaysSo) {
   window.wait_for("the message", [](const Json& s) { return s["message"] == "saved mine.json"; });
   std::ifstream file(window.path("mine.json"));
   ASSERT_TRUE(file.good()) << "no session was saved";
-  EXPECT_EQ(Json::parse(file)["strategy"], "tiled");
+  EXPECT_EQ(Json::parse(file)["strategy"], second);
   EXPECT_EQ(window.quit(), 0) << window.errors();
 }
 
 TEST(WindowKeys, EachKeyChangesItsSetting) {
   struct Case {
-    const char *key, *setting, *value;
+    const char *key, *setting;
+    std::string value;
   };
   const Case cases[] = {
       {"d", "tab", "difference"},
@@ -51,7 +54,7 @@ TEST(WindowKeys, EachKeyChangesItsSetting) {
       {"r", "rounding", "separate"},
       {"p", "precision", "fp64"},
       {"v", "convolution", "on"},
-      {"4", "strategy", "reference"},
+      {"4", "strategy", strategy_names()[3]},
       {"1", "strategy", "direct"},
       {"m", "tab", "maps"},
   };

@@ -72,14 +72,23 @@ void reasons(const Results& results) {
 void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
   const PanelScope panel(ui, "Strategies");
   if (!panel) return;
-  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg;
-  if (ImGui::BeginTable("rows", 4, kFlags)) {
+  constexpr ImGuiTableFlags kFlags =
+      ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY;
+  constexpr float kMostRows = 14;  // then the table scrolls, so that the other panels stay near
+  const float rows = std::min(static_cast<float>(results.rows.size()), kMostRows) + 1;
+  if (ImGui::BeginTable("rows", 4, kFlags, ImVec2(0, rows * ImGui::GetTextLineHeightWithSpacing()))) {
+    ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, 12 * ui.scale);
     ImGui::TableSetupColumn("strategy", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableSetupColumn("target", ImGuiTableColumnFlags_WidthFixed, 58 * ui.scale);
     ImGui::TableSetupColumn("time, ms", ImGuiTableColumnFlags_WidthFixed, 62 * ui.scale);
     ImGui::TableHeadersRow();
-    for (const StrategyRow& r : results.rows) strategy_row(settings, results, ui, r);
+    // what this machine can run comes first
+    for (const bool missing : {false, true}) {
+      for (const StrategyRow& r : results.rows) {
+        if (r.missing == missing) strategy_row(settings, results, ui, r);
+      }
+    }
     ImGui::EndTable();
   }
   fault_note(results, {"strategy", "target"});
