@@ -39,9 +39,7 @@
   X(cudnn_gemm, both, "cuDNN's GEMM: a column matrix and a matrix product.")                                 \
   X(cudnn_fft, single, "cuDNN's FFT: Fourier transforms of whole planes.")                                   \
   X(cudnn_fft_tiling, both, "cuDNN's FFT_TILING: Fourier transforms of 32x32 tiles.")                        \
-  X(cudnn_winograd, single, "cuDNN's WINOGRAD: tiles transformed within one kernel.")                        \
-  X(cudnn_winograd_split, single,                                                                            \
-    "cuDNN's WINOGRAD_NONFUSED: transforms and products in kernels of their own.")
+  X(cudnn_winograd, single, "cuDNN's WINOGRAD: tiles transformed within one kernel.")
 #define CONVSCOPE_CPU_STRATEGIES(X)                                                              \
   X(reference, both,                                                                             \
     "Plain loops with double accumulation: the specification that all others are held against.") \
@@ -90,8 +88,7 @@ constexpr Library kLibraries[] = {{"im2col_gemm", cuda::cublas_missing},
                                   {"cudnn_gemm", cuda::cudnn_missing},
                                   {"cudnn_fft", cuda::cudnn_missing},
                                   {"cudnn_fft_tiling", cuda::cudnn_missing},
-                                  {"cudnn_winograd", cuda::cudnn_missing},
-                                  {"cudnn_winograd_split", cuda::cudnn_missing}};
+                                  {"cudnn_winograd", cuda::cudnn_missing}};
 #endif
 
 void add(std::vector<RegistryRow>& rows, Target target, bool both_precisions, const char* name,
