@@ -19,7 +19,7 @@ Sizes sizes_of(const Ui& ui, ImVec2 all) {
   const float s = ui.scale;
   Sizes z{};
   z.handle = 5 * s;
-  z.left = std::clamp(ui.left * all.x, std::min(288 * s, all.x * 0.4F), std::max(288 * s, all.x * 0.45F));
+  z.left = std::clamp(ui.left * all.x, std::min(330 * s, all.x * 0.4F), std::max(330 * s, all.x * 0.45F));
   z.right = std::clamp(ui.right * all.x, std::min(214 * s, all.x * 0.35F), std::max(214 * s, all.x * 0.4F));
   z.bottom = std::clamp(ui.bottom * all.y, std::min(110 * s, all.y * 0.4F), std::max(110 * s, all.y * 0.6F));
   return z;

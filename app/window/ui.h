@@ -49,7 +49,7 @@ struct Ui {
   float scale = 1;  // content scale of the monitor
   Fonts fonts;
   // areas: parts of the window
-  float left = 0.25F, right = 0.21F, bottom = 0.29F;
+  float left = 0.265F, right = 0.21F, bottom = 0.29F;
   int focus_area = -1;  // to be focused with this frame: 0 view, 1 left, 2 right, 3 bottom
   int area = 0;         // that F6 went to last
 

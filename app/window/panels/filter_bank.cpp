@@ -89,8 +89,11 @@ void weight_grid(Settings& settings, const Results& results, const Ui& ui) {
   const float gap = 2 * ui.scale;
   const float line = ImGui::GetFrameHeight() + gap;
   const float room = ImGui::GetContentRegionAvail().x;
+  ImGui::PushFont(ui.fonts.mono);
+  const float widest = ImGui::CalcTextSize("-0.0001234").x + 4 * ui.scale;  // of what "%.4g" mostly makes
+  ImGui::PopFont();
   const float cell =
-      std::max(52 * ui.scale, (room - gap * static_cast<float>(w.k_w - 1)) / static_cast<float>(w.k_w));
+      std::max(widest, (room - gap * static_cast<float>(w.k_w - 1)) / static_cast<float>(w.k_w));
   const bool scrolls_x = cell * static_cast<float>(w.k_w) > room + 1;
   const float height = line * static_cast<float>(std::min<int64_t>(w.k_h, 7)) +
                        (scrolls_x ? ImGui::GetStyle().ScrollbarSize : 0);

@@ -80,8 +80,8 @@ void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, 12 * ui.scale);
     ImGui::TableSetupColumn("strategy", ImGuiTableColumnFlags_WidthStretch);
-    ImGui::TableSetupColumn("target", ImGuiTableColumnFlags_WidthFixed, 58 * ui.scale);
-    ImGui::TableSetupColumn("time, ms", ImGuiTableColumnFlags_WidthFixed, 62 * ui.scale);
+    ImGui::TableSetupColumn("target", ImGuiTableColumnFlags_WidthFixed, 56 * ui.scale);
+    ImGui::TableSetupColumn("time, ms", ImGuiTableColumnFlags_WidthFixed, 58 * ui.scale);
     ImGui::TableHeadersRow();
     // what this machine can run comes first
     for (const bool missing : {false, true}) {

@@ -53,8 +53,10 @@ void time_row(const TimingTable::Row& row, const Ui& ui, const ImU32* color, boo
   }
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + side * 1.7F);
   if (bold) ImGui::PushFont(ui.fonts.bold);
-  ImGui::TextColored(row.counted ? kPalette.text : kPalette.dim, "%s", row.stage.c_str());
+  const std::string stage = fitted_text(row.stage, ImGui::GetContentRegionAvail().x);
+  ImGui::TextColored(row.counted ? kPalette.text : kPalette.dim, "%s", stage.c_str());
   if (bold) ImGui::PopFont();
+  if (stage != row.stage) tooltip(row.stage);
   number_cell(ui, row.last());
   number_cell(ui, row.quantile(0.5));
   number_cell(ui, row.quantile(0.95));
@@ -95,7 +97,7 @@ void time_table(const char* id, const TimingTable& t, const Ui& ui) {
   if (!ImGui::BeginTable(id, 5, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("stage", ImGuiTableColumnFlags_WidthStretch);
   for (const char* name : {"last", "median", "p95", "first"}) {
-    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, 50 * ui.scale);
+    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, 46 * ui.scale);
   }
   table_header(ui);
   bool total_done = false;
