@@ -64,7 +64,7 @@ __global__ void tiled_kernel(DeviceShape s, TiledGrid g, Activation activation, 
       for (int j = 0; j < s.k_w; ++j) {
         const T value = corner[i * s.dilation_y * g.tile_w + j * s.dilation_x];
         const T* const tap = tile_weights + (i * s.k_w + j) * kMaps;
-        CONVSCOPE_UNROLL
+        CONVSCOPE_UNROLL_MAPS
         for (int m = 0; m < kMaps; ++m) sum[m] = mad<R>(value, tap[m], sum[m]);
       }
     }
@@ -73,7 +73,7 @@ __global__ void tiled_kernel(DeviceShape s, TiledGrid g, Activation activation, 
   const int x = tile_x * TiledConfig::kTileX + static_cast<int>(threadIdx.x);
   const int y = tile_y * TiledConfig::kTileY + static_cast<int>(threadIdx.y);
   if (x >= s.out_w || y >= s.out_h) return;
-  CONVSCOPE_UNROLL
+  CONVSCOPE_UNROLL_MAPS
   for (int m = 0; m < kMaps; ++m) {
     const int map = first_map + m;
     if (map < s.c_out) {

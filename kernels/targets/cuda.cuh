@@ -18,6 +18,7 @@
 #define CONVSCOPE_EMULATED 0
 #define CONVSCOPE_CONSTANT(...) const __grid_constant__ __VA_ARGS__
 #define CONVSCOPE_UNROLL _Pragma("unroll")
+#define CONVSCOPE_UNROLL_MAPS _Pragma("unroll")
 #define CONVSCOPE_LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define CONVSCOPE_PRAGMA(text) _Pragma(#text)
 #define CONVSCOPE_UNROLL_BY(n) CONVSCOPE_PRAGMA(unroll n)

@@ -27,6 +27,8 @@
 #define CONVSCOPE_CONSTANT(...) const __VA_ARGS__&
 // The loop over maps is vectorised as it stands; unrolling all around it serves the registers of a GPU.
 #define CONVSCOPE_UNROLL
+// Where the sums would otherwise stay in memory: tiled takes half the time.
+#define CONVSCOPE_UNROLL_MAPS _Pragma("GCC unroll 16")
 #define CONVSCOPE_UNROLL_BY(n)
 #define CONVSCOPE_LAUNCH_BOUNDS(threads, blocks)
 
