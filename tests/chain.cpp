@@ -131,6 +131,12 @@ TEST(Chain, StagesAreTimedByFrame) {
 TEST(Chain, ImpossibleMemoryIsASentence) {  // C1: and 5x5 ones still give 169
   const auto runtime = make_runtime(Target::emulated);
   EXPECT_THROW(runtime->allocate(std::size_t{1} << 60), Error);
+  try {
+    runtime->allocate(std::size_t{1} << 46);  // 70 TB: the allocator would hand them out
+    ADD_FAILURE() << "70 TB were allocated";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("are free"), std::string::npos) << e.what();
+  }
   Chain chain(*runtime);
   Operation op;
   op.pixels = {PixelType::u8, 5, 5, 1, 1, false, false, false};

@@ -1,5 +1,7 @@
 #include <sys/mman.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -13,11 +15,25 @@
 namespace convscope {
 namespace {
 
+/// Bytes that Linux would still give without pushing others out; a size beyond it is refused here, because
+/// the allocator hands it out and the kernel ends the program when it is touched.
+std::size_t available_bytes() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("MemAvailable:")) return std::strtoull(line.c_str() + 13, nullptr, 10) * 1024;
+  }
+  return SIZE_MAX;
+}
+
 class HostBuffer final : public Buffer {
  public:
   explicit HostBuffer(std::size_t bytes) {
     bytes_ = bytes;
     if (bytes == 0) return;
+    constexpr std::size_t kLarge = std::size_t{1} << 28;  // below, asking costs more than it is worth
+    if (const std::size_t free = bytes < kLarge ? SIZE_MAX : available_bytes(); bytes > free) {
+      throw Error("needs " + readable_bytes(bytes) + " of memory, " + readable_bytes(free) + " are free");
+    }
     // Page-aligned, so that pages are zeroed by the kernel at first touch and vectors load aligned.
     data_ = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (data_ == nullptr)
