@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "app/bank.h"
 #include "app/npy.h"
@@ -180,6 +181,14 @@ const RegistryRow& chosen_row(const Settings& s) {
 
 const RegistryRow& against_row(const Settings& s) {
   return choose_row("against", s.against, s.against_target, s.precision);
+}
+
+Tolerance tolerance_of(const ConvProblem& problem, Precision precision) {
+  const double eps = precision == Precision::fp64
+                         ? std::numeric_limits<double>::epsilon()
+                         : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
+  return {smooth ? 4 * eps : 0, 1};
 }
 
 }  // namespace convscope

@@ -6,6 +6,7 @@
 #include "app/frame.h"
 #include "app/settings.h"
 #include "kernels/chain.h"
+#include "kernels/compare.h"
 
 namespace convscope {
 
@@ -22,5 +23,9 @@ PreparedOperation make_operation(const Settings&, const Frame&);
 /// is unknown; an unavailable row is returned, not refused.
 const RegistryRow& chosen_row(const Settings&);
 const RegistryRow& against_row(const Settings&);
+
+/// How far a result may be off: the convolution by its error bound; sigmoid and tanh do not enlarge that, and
+/// round a few times more.
+Tolerance tolerance_of(const ConvProblem&, Precision);
 
 }  // namespace convscope

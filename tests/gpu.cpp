@@ -273,12 +273,3 @@ TEST(Gpu, StageTimesComeWithoutWaiting) {
 
 }  // namespace
 }  // namespace convscope
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (const auto why = convscope::cuda_unavailable()) {
-    fmt::print("skipped: {}\n", *why);
-    return 77;
-  }
-  return RUN_ALL_TESTS();
-}

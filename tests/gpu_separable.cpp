@@ -51,12 +51,3 @@ TEST(GpuSeparable, EqualsEmulatedOnLongKernelsFp64) { check_bit_for_bit<double>(
 
 }  // namespace
 }  // namespace convscope
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (const auto why = convscope::cuda_unavailable()) {
-    fmt::print("skipped: {}\n", *why);
-    return 77;
-  }
-  return RUN_ALL_TESTS();
-}

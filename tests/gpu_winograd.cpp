@@ -53,12 +53,3 @@ TEST(GpuWinograd, EqualsEmulatedBitForBitFp64) { check_bit_for_bit<double>(winog
 
 }  // namespace
 }  // namespace convscope
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (const auto why = convscope::cuda_unavailable()) {
-    fmt::print("skipped: {}\n", *why);
-    return 77;
-  }
-  return RUN_ALL_TESTS();
-}

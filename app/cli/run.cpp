@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <limits>
 
 #include "app/cli/commands.h"
 #include "app/cli/report.h"
 #include "app/export.h"
 #include "app/files.h"
 #include "app/npy.h"
+#include "app/operation.h"
 #include "app/source.h"
 
 namespace convscope {
@@ -16,16 +16,6 @@ namespace {
 template <class T>
 std::span<const T> values_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
-}
-
-/// The convolution may be off by its error bound. Sigmoid and tanh do not enlarge that, and round a few times
-/// more.
-Tolerance tolerance_of(const ConvProblem& problem, Precision precision) {
-  const double eps = precision == Precision::fp64
-                         ? std::numeric_limits<double>::epsilon()
-                         : static_cast<double>(std::numeric_limits<float>::epsilon());
-  const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
-  return {smooth ? 4 * eps : 0, 1};
 }
 
 PlaneSet planes_of(const Measured& m, const ConvShape& shape) {

@@ -2,9 +2,9 @@
 
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <span>
 
+#include "app/operation.h"
 #include "app/window/chain_pool.h"
 #include "kernels/error.h"
 
@@ -45,16 +45,6 @@ void make_bound(Kept& kept, const HostMapsPtr& a, const HostMapsPtr& b) {
   error_bound(operation.problem.shape, operation.weights, a->info.precision, input, bound->data());
   kept.bound = std::move(bound);
   kept.bound_of = b->input ? b : a;
-}
-
-/// As `convscope run` has it: the convolution may be off by its bound; sigmoid and tanh do not enlarge that,
-/// and round a few times more.
-Tolerance tolerance_of(const ConvProblem& problem, Precision precision) {
-  const double eps = precision == Precision::fp64
-                         ? std::numeric_limits<double>::epsilon()
-                         : static_cast<double>(std::numeric_limits<float>::epsilon());
-  const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
-  return {smooth ? 4 * eps : 0, 1};
 }
 
 template <class T>
