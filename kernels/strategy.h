@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/cost.h"
 #include "kernels/shape.h"
 #include "kernels/timing.h"
 
@@ -50,6 +51,9 @@ class Strategy {
   /// pixels, and with their NaN and Inf. More than none where a strategy transforms a tile as a whole. Such a
   /// strategy is held to the error bound of that reach.
   virtual int64_t error_reach() const { return 0; }
+
+  /// What a launch asks of the machine. Of the algorithm, so that it is known before prepare().
+  virtual Cost cost(const ConvProblem&) const;
 
   /// Allocates, plans and uploads the weights; untimed. Throws Error where refuses() or memory says no.
   virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
