@@ -30,7 +30,9 @@ Cost Strategy::cost(const ConvProblem& problem) const {
   const ConvShape& s = problem.shape;
   return {.bytes = static_cast<double>(s.input_size() + s.weight_size() + s.output_size()) *
                    static_cast<double>(bytes_of(info_.precision)),
-          .multiply_adds = static_cast<double>(s.multiply_adds())};
+          .multiply_adds = static_cast<double>(s.multiply_adds()),
+          .launches = 1,
+          .note = {}};
 }
 
 }  // namespace convscope
