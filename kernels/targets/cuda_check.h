@@ -16,8 +16,22 @@ void check(cudaError_t, const char* what);
 /// The same for destructors: never throws.
 void check_no_throw(cudaError_t, const char* what) noexcept;
 
-/// The one stream of the process, on which every stage and strategy runs. Made at first use.
+/// The stream on which the calling thread's stages and strategies run: its ThreadStream's where it has one,
+/// else the one of the process, made at first use.
 cudaStream_t stream();
+
+/// Gives the calling thread a stream of its own from construction to destruction, which waits for its work.
+/// Streams go back to a pool and are never destroyed: the handle of a library may still be bound to one.
+class ThreadStream {
+ public:
+  ThreadStream();
+  ~ThreadStream();
+  ThreadStream(const ThreadStream&) = delete;
+  ThreadStream& operator=(const ThreadStream&) = delete;
+
+ private:
+  cudaStream_t own_, before_;
+};
 
 /// Names what is enqueued next, for messages about errors that show later. A string literal.
 void set_current_stage(const char* name);

@@ -54,15 +54,6 @@ void check_no_throw(cudaError_t error, const char* what) noexcept {
 
 void set_current_stage(const char* name) { current_stage = name; }
 
-cudaStream_t stream() {
-  static const cudaStream_t only = [] {
-    cudaStream_t made = nullptr;
-    check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "stream");
-    return made;
-  }();
-  return only;
-}
-
 std::size_t max_shared_bytes() {
   static const std::size_t bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "shared memory per block");

@@ -9,6 +9,7 @@
 #include "kernels/error.h"
 #include "kernels/targets/cuda_check.h"
 #include "kernels/targets/cuda_library.h"
+#include "kernels/targets/of_this_thread.h"
 
 namespace convscope::cuda {
 
@@ -60,15 +61,20 @@ inline void check_cudnn(cudnnStatus_t status, const char* what) {
   throw Error(std::string(what) + ": " + words);
 }
 
-/// The library's state for the one stream. Never destroyed: CUDA may be gone before static objects are.
+struct CudnnState {
+  cudnnHandle_t handle = nullptr;
+  cudaStream_t bound = nullptr;
+  CudnnState() { check_cudnn(cudnn().cudnnCreate(&handle), "the start of cuDNN"); }
+};
+
+/// The library's state for the calling thread, on its stream.
 inline cudnnHandle_t cudnn_handle() {
-  static const cudnnHandle_t only = [] {
-    cudnnHandle_t made = nullptr;
-    check_cudnn(cudnn().cudnnCreate(&made), "the start of cuDNN");
-    check_cudnn(cudnn().cudnnSetStream(made, stream()), "cuDNN's stream");
-    return made;
-  }();
-  return only;
+  auto& state = of_this_thread<CudnnState>();
+  if (state.bound != stream()) {
+    check_cudnn(cudnn().cudnnSetStream(state.handle, stream()), "cuDNN's stream");
+    state.bound = stream();
+  }
+  return state.handle;
 }
 
 /// A descriptor of cuDNN's; move-only.

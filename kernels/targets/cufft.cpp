@@ -89,7 +89,6 @@ FftPlan::FftPlan(const FftPlane& plane, int64_t batch, FftDirection direction, P
     check_fft(api().cufftMakePlanMany64(handle_, line ? 1 : 2, sizes, nullptr, 1, 0, nullptr, 1, 0,
                                         type_of(direction, precision), batch, &work_bytes_),
               "plan");
-    check_fft(api().cufftSetStream(handle_, stream()), "stream");
   } catch (...) {
     api().cufftDestroy(handle_);  // the destructor does not run for an object that was never made
     throw;
@@ -104,6 +103,7 @@ void FftPlan::set_work_area(void* area) { check_fft(api().cufftSetWorkArea(handl
 
 void FftPlan::execute(void* from, void* to) const {
   const bool forward = direction_ == FftDirection::forward;
+  check_fft(api().cufftSetStream(handle_, stream()), "stream");  // the plan may have come from another thread
   cufftResult result;
   if (precision_ == Precision::fp64) {
     result =

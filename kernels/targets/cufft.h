@@ -10,7 +10,7 @@ namespace convscope::cuda {
 
 enum class FftDirection { forward, inverse };  // real to complex, complex to real (unscaled)
 
-/// A plan for `batch` planes, one after the other, on stream(); move-only.
+/// A plan for `batch` planes, one after the other; move-only.
 class FftPlan {
  public:
   FftPlan() = default;
@@ -27,7 +27,7 @@ class FftPlan {
   std::size_t work_bytes() const { return work_bytes_; }
   void set_work_area(void* area);
 
-  /// Enqueues the transform, `from` and `to` apart; the inverse destroys its input. Throws Error.
+  /// Enqueues the transform on stream(), `from` and `to` apart; the inverse destroys its input. Throws Error.
   void execute(void* from, void* to) const;
 
  private:

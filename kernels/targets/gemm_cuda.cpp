@@ -4,6 +4,7 @@
 #include "kernels/targets/cuda_check.h"
 #include "kernels/targets/cuda_library.h"
 #include "kernels/targets/gemm.h"
+#include "kernels/targets/of_this_thread.h"
 
 #if __has_include(<cublas_v2.h>)
 #include <cublas_v2.h>
@@ -38,25 +39,33 @@ void check_blas(cublasStatus_t status, const char* what) {
   throw Error(fmt::format("cuBLAS: {}: {}", what, api().cublasGetStatusString(status)));
 }
 
-/// The library's state for the one stream. Never destroyed: CUDA may be gone before static objects are.
+/// The library's state for one thread.
 struct Blas {
   // what the library takes on Hopper by itself; ours, so that no call allocates
   static constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
   Blas() : workspace(kWorkspaceBytes) {
     check_blas(api().cublasCreate_v2(&handle), "start");
-    check_blas(api().cublasSetStream_v2(handle, stream()), "stream");
-    check_blas(api().cublasSetWorkspace_v2(handle, workspace.get(), kWorkspaceBytes), "workspace");
     check_blas(api().cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "math mode");
+  }
+
+  void bind(cudaStream_t wanted) {
+    if (bound == wanted) return;
+    check_blas(api().cublasSetStream_v2(handle, wanted), "stream");
+    // a new stream takes the library back to a workspace of its own
+    check_blas(api().cublasSetWorkspace_v2(handle, workspace.get(), kWorkspaceBytes), "workspace");
+    bound = wanted;
   }
 
   DeviceMemory workspace;
   cublasHandle_t handle = nullptr;
+  cudaStream_t bound = nullptr;
 };
 
 Blas& blas() {
-  static Blas* const only = new Blas;
-  return *only;
+  auto& own = of_this_thread<Blas>();
+  own.bind(stream());
+  return own;
 }
 
 /// cuBLAS counts by columns: the transpose of c = a b is b' a', and a row-major matrix is its own transpose.
