@@ -1,7 +1,5 @@
 #include "kernels/chain.h"
 
-#include <cstring>
-
 #include "kernels/error.h"
 
 namespace convscope {
@@ -10,9 +8,9 @@ struct Chain::State {
   Runtime& runtime;
   Operation operation;
   std::unique_ptr<Strategy> strategy;
-  std::unique_ptr<Buffer> staging, pixels, unpacked, padded, result;
-  uint64_t staged_frame = 0;
-  bool staged = false, ran = false;
+  std::unique_ptr<Uploads> uploads;  // null where the pixels are in the runtime's memory already
+  std::unique_ptr<Buffer> unpacked, padded, result;
+  bool ran = false;
 
   /// Planes as the strategy takes them, before the pad stage.
   int64_t unpacked_planes() const { return operation.problem.shape.n * operation.problem.shape.c_in; }
@@ -31,6 +29,15 @@ std::unique_ptr<Buffer> larger(Runtime& runtime, const std::unique_ptr<Buffer>& 
     return runtime.allocate(bytes);
   } catch (const Error& e) {
     throw Error(std::string(what) + " " + e.what());
+  }
+}
+
+void reserve_uploads(Uploads* uploads, std::size_t bytes) {
+  if (!uploads) return;
+  try {
+    uploads->reserve(bytes);
+  } catch (const Error& e) {
+    throw Error(std::string("the input ") + e.what());
   }
 }
 
@@ -54,7 +61,7 @@ void validate(const Operation& op) {
 
 }  // namespace
 
-Chain::Chain(Runtime& runtime) : state_(new State{runtime, {}, {}, {}, {}, {}, {}, {}}) {}
+Chain::Chain(Runtime& runtime) : state_(new State{runtime, {}, {}, runtime.make_uploads(), {}, {}, {}}) {}
 Chain::~Chain() = default;
 
 void Chain::set(const RegistryRow& row, const Operation& op) {
@@ -70,19 +77,12 @@ void Chain::set(const RegistryRow& row, const Operation& op) {
   const ConvShape& shape = op.problem.shape;
   const Precision precision = row.info.precision;
   const int64_t unpacked = shape.n * shape.c_in * op.pixels.h * op.pixels.w;
-  const std::size_t bytes = op.pixels.bytes() * static_cast<std::size_t>(shape.n);
-  const std::size_t pixel_bytes = s.runtime.on_device() ? bytes : 0;
   const std::size_t padded_bytes = op.border.none() ? 0 : plane_bytes(shape.input_size(), precision);
   // All of it first: where one allocation fails, the last picture stays whole.
-  auto pixels = larger(s.runtime, s.pixels, pixel_bytes, "the input");
+  reserve_uploads(s.uploads.get(), op.pixels.bytes() * static_cast<std::size_t>(shape.n));
   auto unpacked_planes = larger(s.runtime, s.unpacked, plane_bytes(unpacked, precision), "the planar input");
   auto padded = larger(s.runtime, s.padded, padded_bytes, "the border");
   auto result = larger(s.runtime, s.result, plane_bytes(shape.output_size(), precision), "the output");
-  if (!s.staging || s.staging->bytes() < pixel_bytes) {
-    s.staging = s.runtime.allocate_host(pixel_bytes);
-    s.staged = false;
-  }
-  if (pixels) s.pixels = std::move(pixels);
   if (unpacked_planes) s.unpacked = std::move(unpacked_planes);
   if (padded) s.padded = std::move(padded);
   if (result) s.result = std::move(result);
@@ -91,25 +91,16 @@ void Chain::set(const RegistryRow& row, const Operation& op) {
   s.operation = op;
 }
 
-void Chain::run(uint64_t frame, const void* pixels) {
+void Chain::run(uint64_t frame, const HostPixels& host) {
   State& s = *state_;
   if (!s.strategy) throw Error("nothing to run: no operation is set");
+  const Operation& op = s.operation;
   const Precision precision = s.strategy->info().precision;
   Stages& stages = s.runtime.stages();
   stages.begin_frame(frame);
-  if (s.runtime.on_device()) {
-    if (!s.staged || s.staged_frame != frame) {
-      s.runtime.synchronise();  // the last upload may still read the staging memory
-      std::memcpy(s.staging->data(), pixels, s.pixel_bytes());
-      s.staged = true;
-      s.staged_frame = frame;
-    }
-    const StageTimer timer(stages, "upload");
-    s.runtime.upload(s.pixels->data(), s.staging->data(), s.pixel_bytes());
-    pixels = s.pixels->data();
-  }
-  const Operation& op = s.operation;
+  const void* pixels = s.uploads ? s.uploads->upload(frame, host, s.pixel_bytes()) : host.data;
   s.runtime.unpack(op.pixels, op.problem.shape.n, pixels, precision, s.unpacked->data());
+  if (s.uploads) s.uploads->consumed();
   if (!op.border.none()) {
     s.runtime.pad(op.border, s.unpacked_planes(), op.pixels.h, op.pixels.w, precision, s.unpacked->data(),
                   s.padded->data());
@@ -118,6 +109,8 @@ void Chain::run(uint64_t frame, const void* pixels) {
   stages.end_frame();
   s.ran = true;
 }
+
+bool Chain::ready() const { return !state_->uploads || state_->uploads->ready(); }
 
 const void* Chain::output() const { return state_->ran ? state_->result->data() : nullptr; }
 const void* Chain::input() const { return state_->ran ? input_planes() : nullptr; }

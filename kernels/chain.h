@@ -30,9 +30,13 @@ class Chain {
   /// why", unavailable, no memory.
   void set(const RegistryRow&, const Operation&);
 
-  /// Uploads and computes one frame; asynchronous on cuda. `frame` names the pixels: two runs with the same
-  /// number in a row have the same pixels. Throws Error.
-  void run(uint64_t frame, const void* pixels);
+  /// Uploads and computes one frame; on cuda asynchronous, the upload beside the kernels of the frame before.
+  /// `frame` names the pixels: two runs with the same number in a row have the same pixels. Pixels that are
+  /// not pinned have been read when it returns. Waits only where it is called before ready(). Throws Error.
+  void run(uint64_t frame, const HostPixels&);
+  void run(uint64_t frame, const void* pixels) { run(frame, HostPixels{pixels}); }
+  /// Whether run() would not wait for the upload of the frame before last. Never waits.
+  bool ready() const;
 
   /// The output of the last run (n x c_out x out_h x out_w), its input planes after the pad stage, in the
   /// runtime's memory; null before the first run.

@@ -7,6 +7,7 @@
 
 #include "kernels/strategy.h"
 #include "kernels/timing.h"
+#include "kernels/uploads.h"
 #include "kernels/view.h"
 
 namespace convscope {
@@ -53,6 +54,17 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
+/// A point in the order of what a runtime has been given.
+class Marker {
+ public:
+  virtual ~Marker() = default;
+  /// Here: after everything enqueued so far.
+  virtual void record() = 0;
+  /// Whether everything before the last record() is done; true before the first. Never waits.
+  virtual bool passed() = 0;
+  virtual void wait() = 0;
+};
+
 /// Memory, stages and clock of one memory space: the CUDA device, or the host (targets emulated and cpu).
 /// Everything is enqueued on one stream; the host runtime runs at once. One thread at a time.
 class Runtime {
@@ -69,8 +81,15 @@ class Runtime {
   virtual std::unique_ptr<Buffer> allocate_host(std::size_t bytes) = 0;
   virtual void upload(void* target, const void* host, std::size_t bytes) = 0;
   virtual void download(void* host, const void* target, std::size_t bytes) = 0;
-  /// As download(), but never waits: `host` (from allocate_host) is filled once idle().
+  /// As download(), but never waits: `host` (from allocate_host) is filled once a marker recorded after it is
+  /// passed.
   virtual void download_async(void* host, const void* target, std::size_t bytes) = 0;
+  virtual std::unique_ptr<Marker> make_marker() = 0;
+  /// The way of frames to the device; null where the pixels are there already (host).
+  virtual std::unique_ptr<Uploads> make_uploads() = 0;
+  /// Page-locks host memory for as long as the answer is held, for HostPixels::pinned; null where it cannot
+  /// be locked, or need not be (host).
+  virtual std::shared_ptr<const void> pin(const void* data, std::size_t bytes) = 0;
   virtual void synchronise() = 0;
   /// Whether everything enqueued so far is done; never waits.
   virtual bool idle() = 0;

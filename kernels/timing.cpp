@@ -35,11 +35,12 @@ void HostStages::end_frame() {
 void HostStages::begin(const char* stage) {
   name_ = stage;
   started_ns_ = now_ns();
+  if (epoch_ns_ == 0) epoch_ns_ = started_ns_;
 }
 
 void HostStages::end() {
   const double ms = static_cast<double>(now_ns() - started_ns_) * 1e-6;
-  current_.stages.push_back({name_, ms});
+  current_.stages.push_back({name_, ms, static_cast<double>(started_ns_ - epoch_ns_) * 1e-6});
 }
 
 std::vector<FrameTimes> HostStages::collect() { return std::exchange(done_, {}); }

@@ -11,6 +11,7 @@ namespace convscope {
 struct StageTime {
   std::string name;
   double ms = 0;
+  double start_ms = 0;  // from the start of the runtime's first timed frame
 };
 
 /// The stages of one frame, in the order they ran. `frame` is the number given to Stages::begin_frame.
@@ -21,7 +22,8 @@ struct FrameTimes {
 };
 
 /// Times the stages of a frame: event pairs on the stream for cuda, a steady clock elsewhere. Stages of one
-/// frame follow one another; they do not nest. Names must outlive the frame's collection (string literals).
+/// frame follow one another; they do not nest. The upload of a frame may run beside stages of the frame
+/// before. Names must outlive the frame's collection (string literals).
 class Stages {
  public:
   virtual ~Stages() = default;
@@ -57,7 +59,7 @@ class HostStages final : public Stages {
  private:
   FrameTimes current_;
   const char* name_ = "";
-  int64_t started_ns_ = 0;
+  int64_t started_ns_ = 0, epoch_ns_ = 0;
   std::vector<FrameTimes> done_;
 };
 

@@ -1,15 +1,16 @@
 #include <fmt/core.h>
 
-#include <array>
 #include <atomic>
-#include <cstring>
-#include <utility>
 
 #include "kernels/error.h"
 #include "kernels/runtime.h"
 #include "kernels/stages/stages.h"
 #include "kernels/targets/cuda_check.h"
+#include "kernels/targets/cuda_event.h"
+#include "kernels/targets/cuda_memory.h"
+#include "kernels/targets/cuda_stages.h"
 #include "kernels/targets/cuda_status.h"
+#include "kernels/targets/cuda_uploads.h"
 #include "kernels/targets/host_runtime.h"
 
 namespace convscope::cuda {
@@ -84,129 +85,26 @@ DeviceMemory::~DeviceMemory() {
 
 namespace {
 
-class CudaBuffer final : public Buffer {
+class CudaMarker final : public Marker {
  public:
-  explicit CudaBuffer(std::size_t bytes) : memory_(bytes) {
-    data_ = memory_.get();
-    bytes_ = bytes;
-  }
+  void record() override { event_.record(stream()); }
+  bool passed() override { return event_.done(); }
+  void wait() override { event_.wait(); }
 
  private:
-  DeviceMemory memory_;
+  Event event_{false};
 };
 
-class PinnedBuffer final : public Buffer {
- public:
-  explicit PinnedBuffer(std::size_t bytes) {
-    bytes_ = bytes;
-    if (bytes > 0) check(cudaMallocHost(&data_, bytes), "pinned host memory");
+/// Page-locks the memory of others; null where the driver refuses (a page of it is locked already, or there
+/// is no more to lock), after which it is copied like any other.
+std::shared_ptr<const void> lock_pages(const void* data, std::size_t bytes) {
+  void* const memory = const_cast<void*>(data);
+  if (cudaHostRegister(memory, bytes, cudaHostRegisterDefault) != cudaSuccess) {
+    cudaGetLastError();
+    return nullptr;
   }
-  ~PinnedBuffer() override {
-    if (data_ != nullptr) check_no_throw(cudaFreeHost(data_), "free of pinned memory");
-  }
-  PinnedBuffer(const PinnedBuffer&) = delete;
-  PinnedBuffer& operator=(const PinnedBuffer&) = delete;
-};
-
-class Event {
- public:
-  Event() { check(cudaEventCreate(&event_), "event"); }
-  ~Event() { check_no_throw(cudaEventDestroy(event_), "event"); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  void record() { check(cudaEventRecord(event_, stream()), "event record"); }
-  bool done() const {
-    const cudaError_t state = cudaEventQuery(event_);
-    if (state == cudaErrorNotReady) {
-      cudaGetLastError();
-      return false;
-    }
-    check(state, "event query");
-    return true;
-  }
-  double ms_since(const Event& start) const {
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, start.event_, event_), "event time");
-    return ms;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-/// A ring of event pairs. Frames are read when their last event has passed; a frame that finds no free place
-/// in the ring runs untimed rather than waiting.
-class CudaStages final : public Stages {
- public:
-  void begin_frame(uint64_t frame) override {
-    current_ = nullptr;
-    if (newest_ - oldest_ == kFrames) return;
-    current_ = &ring_[newest_ % kFrames];
-    current_->frame = frame;
-    current_->count = 0;
-  }
-
-  void end_frame() override {
-    if (current_ != nullptr && current_->count > 0) ++newest_;
-    current_ = nullptr;
-  }
-
-  void begin(const char* stage) override {
-    set_current_stage(stage);
-    open_ = nullptr;
-    if (current_ == nullptr || current_->count == kStages) return;
-    open_ = &current_->stages[current_->count++];
-    open_->name = stage;
-    open_->start.record();
-  }
-
-  void end() override {
-    if (open_ == nullptr) return;
-    StageEvents* const closing = std::exchange(open_, nullptr);
-    // Runs in a destructor: after an error of the stage itself there is nothing to record.
-    check_no_throw_record(closing->stop);
-  }
-
-  std::vector<FrameTimes> collect() override {
-    std::vector<FrameTimes> done;
-    while (oldest_ < newest_) {
-      const RingFrame& f = ring_[oldest_ % kFrames];
-      if (!f.stages[f.count - 1].stop.done()) break;
-      FrameTimes times{f.frame, {}};
-      for (int i = 0; i < f.count; ++i) {
-        times.stages.push_back({f.stages[i].name, f.stages[i].stop.ms_since(f.stages[i].start)});
-      }
-      done.push_back(std::move(times));
-      ++oldest_;
-    }
-    return done;
-  }
-
- private:
-  static constexpr int kFrames = 8, kStages = 16;
-  struct StageEvents {
-    const char* name = "";
-    Event start, stop;
-  };
-  struct RingFrame {
-    uint64_t frame = 0;
-    int count = 0;
-    std::array<StageEvents, kStages> stages;
-  };
-
-  static void check_no_throw_record(Event& event) {
-    try {
-      event.record();
-    } catch (const Error&) {
-      // the error is found again, and told, by the call that follows
-    }
-  }
-
-  std::array<RingFrame, kFrames> ring_;
-  uint64_t oldest_ = 0, newest_ = 0;
-  RingFrame* current_ = nullptr;
-  StageEvents* open_ = nullptr;
-};
+  return {memory, [](void* p) { check_no_throw(cudaHostUnregister(p), "unlock of pages"); }};
+}
 
 class CudaRuntime final : public Runtime {
  public:
@@ -228,6 +126,11 @@ class CudaRuntime final : public Runtime {
   void download_async(void* host, const void* target, std::size_t bytes) override {
     check(cudaMemcpyAsync(host, target, bytes, cudaMemcpyDeviceToHost, stream()), "download");
   }
+  std::unique_ptr<Uploads> make_uploads() override { return cuda::make_uploads(stages_); }
+  std::shared_ptr<const void> pin(const void* data, std::size_t bytes) override {
+    return lock_pages(data, bytes);
+  }
+  std::unique_ptr<Marker> make_marker() override { return std::make_unique<CudaMarker>(); }
   void synchronise() override { check(cudaStreamSynchronize(stream()), "synchronise"); }
   bool idle() override {
     const cudaError_t state = cudaStreamQuery(stream());
