@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <opencv2/imgcodecs.hpp>
@@ -93,9 +92,8 @@ std::unique_ptr<Frame> open(const std::string& source, const SourceOptions& opti
 }  // namespace
 
 FramePtr open_source(const std::string& source, const SourceOptions& options) {
-  static std::atomic<uint64_t> last_id{0};
   std::unique_ptr<Frame> frame = open(source, options);
-  frame->id = ++last_id;
+  frame->id = next_frame_id();
   frame->hash = hash_of(frame->pixels);
   return frame;
 }

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/frame.h"
+#include "app/live/frame_pool.h"
+#include "app/live/frame_reader.h"
+
+namespace convscope {
+
+enum class LiveState {
+  opening,
+  playing,
+  paused,
+  ended,    // at the end of a file, without loop
+  stalled,  // nothing new comes, though the source is open
+  lost,     // it was there; opened again by itself when it is back
+  failed,   // could not be opened; tried again on request, and by itself where it may come (a camera)
+};
+const char* to_string(LiveState);
+
+/// What a stream does, at the time of asking.
+struct LiveStatus {
+  LiveState state = LiveState::opening;
+  std::string message;      // one line, what is wrong and what to do; empty where all is well
+  ReaderInfo info;          // of the open reader, or the last one
+  double measured_fps = 0;  // of frames that arrived in the last second or so; 0 while none do
+  uint64_t read = 0;        // frames since the source was opened first
+  uint64_t dropped = 0;     // of these, replaced by a newer one before anybody took them
+  int64_t w = 0, h = 0;     // of the newest frame
+  int64_t index = 0;        // of the newest frame
+  double seconds = 0;
+  double idle_seconds = 0;           // since the newest frame came, while one is awaited
+  bool playing = true, loop = true;  // as set, whatever the state
+  double speed = 1;
+};
+
+struct LiveOptions {
+  bool playing = true, loop = true;
+  double speed = 1;                 // 0.05 to 100; nothing for live readers
+  std::shared_ptr<FramePool> pool;  // null: one of its own
+  double stall_seconds = 1.5;       // without a frame (or 3 of its intervals, if longer)
+  double retry_seconds = 1;         // between attempts to open a lost source
+  double close_seconds = 1;         // that the destructor waits for a read that hangs
+};
+
+/// A reader on a thread of its own, with a slot for its newest frame. No call waits for the source, and no
+/// lock is held while it reads. Files are paced by the times of their frames; a live source by itself.
+/// For one thread, but for `wake`, which is called from others.
+class LiveSource {
+ public:
+  /// Opens on the source's own thread; called again to reopen.
+  using Open = std::function<std::unique_ptr<FrameReader>()>;
+  /// `wake` is called whenever a frame has come or the status has changed; not after close().
+  LiveSource(Open, std::function<void()> wake, const LiveOptions& = {});
+  /// Closes, and waits for the thread up to close_seconds after close(); a read that hangs even then is left
+  /// to itself, with all that it uses.
+  ~LiveSource();
+  LiveSource(const LiveSource&) = delete;
+  LiveSource& operator=(const LiveSource&) = delete;
+
+  /// The newest frame that has not been taken yet, or null.
+  FramePtr take_newest();
+  LiveStatus status() const;
+
+  void play();  // from the start where it has ended
+  void pause();
+  /// Pauses, and shows the frame so many further on, or back where the source can seek.
+  void step(int64_t frames);
+  void seek(int64_t index);
+  void set_loop(bool);
+  void set_speed(double);
+  /// Opens the source anew, whatever its state; a read that hangs is left to itself.
+  void reopen();
+
+  /// Asks it to end, and returns at once.
+  void close();
+  bool closed() const;  // its threads have ended
+
+ private:
+  struct Session;  // shared with the thread that reads, which may outlive this object
+  struct Watch;
+  void start();
+
+  Open open_;
+  std::function<void()> wake_;
+  LiveOptions options_;
+  std::shared_ptr<Session> session_;
+  std::unique_ptr<Watch> watch_;
+};
+
+/// A LiveSource of open_reader(source).
+std::unique_ptr<LiveSource> open_live(const std::string& source, const ReaderOptions&,
+                                      std::function<void()> wake, const LiveOptions& = {});
+
+}  // namespace convscope
