@@ -14,6 +14,11 @@
 namespace convscope {
 namespace {
 
+constexpr std::pair<const char*, bool RaceRows::*> kRaceRows[] = {{"cuda", &RaceRows::cuda},
+                                                                  {"emulated", &RaceRows::emulated},
+                                                                  {"cpu", &RaceRows::cpu},
+                                                                  {"plain", &RaceRows::plain}};
+
 /// Larger pads, strides and dilations are mistakes, and sums of them must stay within 64 bits.
 constexpr int64_t kMaxAmount = 1'000'000;
 
@@ -144,6 +149,30 @@ std::optional<std::array<double, 2>> parse_pair(const std::string& text) {
   if (!values || values->size() != 2) return std::nullopt;
   if (!std::isfinite(values->front()) || !std::isfinite(values->back())) return std::nullopt;
   return std::array{values->front(), values->back()};
+}
+
+std::optional<RaceRows> parse_race_rows(const std::string& text) {
+  if (text == "auto") return RaceRows{};
+  RaceRows rows{.automatic = false};
+  for (std::size_t start = 0; text != "none" && start <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    const std::string word = text.substr(start, comma - start);
+    const auto* found =
+        std::find_if(std::begin(kRaceRows), std::end(kRaceRows), [&](auto& r) { return word == r.first; });
+    if (found == std::end(kRaceRows)) return std::nullopt;
+    rows.*(found->second) = true;
+    start = comma + 1;
+  }
+  return rows;
+}
+
+std::string text_of(const RaceRows& rows) {
+  if (rows.automatic) return "auto";
+  std::string text;
+  for (const auto& [word, member] : kRaceRows) {
+    if (rows.*member) text += (text.empty() ? "" : ",") + std::string(word);
+  }
+  return text.empty() ? "none" : text;
 }
 
 std::string text_of(const Axes& axes) { return fmt::format("{},{}", axes.y, axes.x); }

@@ -19,8 +19,12 @@ std::optional<Axes> parse_axes(const std::string& text, int64_t least);
 std::optional<Padding> parse_padding(const std::string& text);
 std::optional<std::array<double, 2>> parse_pair(const std::string& text);  // "0.5,0.25"
 
+/// auto | none | some of cuda, emulated, cpu, plain, joined by commas.
+std::optional<RaceRows> parse_race_rows(const std::string& text);
+
 std::string text_of(const Axes&);
 std::string text_of(const Padding&);
+std::string text_of(const RaceRows&);
 std::string text_of(double);  // shortest that reads back as the same value
 
 /// Weights edited in the window as a JSON object: shape [o,c,h,w], values, bias; NaN and infinities as "nan",

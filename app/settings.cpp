@@ -253,10 +253,38 @@ std::vector<Setting> view_settings() {
   };
 }
 
+std::vector<Setting> race_settings() {
+  using S = Settings;
+  using C = RaceColumn;
+  return {
+      choice<BottomTab>({"bottom_tab", "", "what is shown below the maps"}, &S::bottom_tab,
+                        {{"timings", BottomTab::timings},
+                         {"race", BottomTab::race},
+                         {"roofline", BottomTab::roofline},
+                         {"strategy", BottomTab::strategy}}),
+      {{"race_rows", "auto | none | cuda, emulated, cpu, plain, some of them joined by commas",
+        "the strategies that race; auto: the shown one's target and the CPU's libraries"},
+       [](S& s, const std::string& v) { return assign(s.race_rows, parse_race_rows(v)); },
+       [](const S& s) { return text_of(s.race_rows); }},
+      choice<RaceColumn>({"race_sort", "", "the race's table is sorted by it"}, &S::race_sort,
+                         {{"strategy", C::strategy},
+                          {"target", C::target},
+                          {"time", C::time},
+                          {"spread", C::spread},
+                          {"bandwidth", C::bandwidth},
+                          {"arithmetic", C::arithmetic},
+                          {"floor", C::floor},
+                          {"speed_up", C::speed_up},
+                          {"error", C::error},
+                          {"limit", C::limit}}),
+      flag({"race_descending", "", "largest first in the race's table"}, &S::race_descending),
+  };
+}
+
 const std::vector<Setting>& settings_table() {
   static const std::vector<Setting> table = [] {
     std::vector<Setting> all;
-    for (const auto& group : {source_settings(), operation_settings(), view_settings()})
+    for (const auto& group : {source_settings(), operation_settings(), view_settings(), race_settings()})
       all.insert(all.end(), group.begin(), group.end());
     return all;
   }();

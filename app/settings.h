@@ -21,6 +21,28 @@ struct Padding {
 
 enum class ViewTab { maps, one, difference };
 enum class ColorMap { grey, viridis, turbo, diverging };
+/// What the area below the view shows.
+enum class BottomTab { timings, race, roofline, strategy };
+/// What the race's table is sorted by.
+enum class RaceColumn {
+  strategy,
+  target,
+  time,
+  spread,
+  bandwidth,
+  arithmetic,
+  floor,
+  speed_up,
+  error,
+  limit
+};
+
+/// Which rows race. `automatic`: those of the shown strategy's target, and the libraries of the CPU. `cpu`
+/// are its libraries; `plain` its loops that are written to be read, and slow.
+struct RaceRows {
+  bool automatic = true, cuda = false, emulated = false, cpu = false, plain = false;
+  bool operator==(const RaceRows&) const = default;
+};
 
 /// What the user has chosen: what the panels edit, `--set` sets and the session file holds, under the same
 /// names.
@@ -58,6 +80,11 @@ struct Settings {
   double range_low = 0, range_high = 1;       // where not automatic
   Metric metric = Metric::signed_difference;  // of the tab `difference`
   bool interop = true;
+  // race
+  BottomTab bottom_tab = BottomTab::timings;
+  RaceRows race_rows;
+  RaceColumn race_sort = RaceColumn::time;
+  bool race_descending = false;
 
   bool operator==(const Settings&) const = default;
 };

@@ -86,6 +86,16 @@ const std::multimap<std::string, std::pair<std::string, std::string>>& accepted(
       {"metric", {"bound_fraction", "bound_fraction"}},
       {"metric", {"signed", "signed"}},
       {"interop", {"off", "off"}},
+      {"bottom_tab", {"race", "race"}},
+      {"bottom_tab", {"roofline", "roofline"}},
+      {"bottom_tab", {"strategy", "strategy"}},
+      {"race_rows", {"cpu,cuda", "cuda,cpu"}},
+      {"race_rows", {"emulated,plain", "emulated,plain"}},
+      {"race_rows", {"none", "none"}},
+      {"race_rows", {"auto", "auto"}},
+      {"race_sort", {"bandwidth", "bandwidth"}},
+      {"race_sort", {"speed_up", "speed_up"}},
+      {"race_descending", {"on", "on"}},
   };
   return table;
 }
@@ -180,6 +190,8 @@ TEST(Settings, FaultsNameKeyValueAndWhatIsExpected) {
       {"range=2,1", {"range=2,1", "LOW,HIGH"}},
       {"map=-1", {"map=-1"}},
       {"interop=maybe", {"interop=maybe", "on | off"}},
+      {"race_rows=gpu", {"race_rows=gpu", "auto | none | cuda, emulated, cpu, plain"}},
+      {"race_rows=cuda,", {"race_rows=cuda,", "auto | none | cuda"}},
       {"edited_weights={", {"edited_weights={"}},
       {"edited_weights={\"shape\":[1,1,1,2],\"values\":[1]}", {"1 values, expected 2"}},
       {"nosuch=1", {"nosuch=1", "no such setting", "stride"}},
