@@ -1,0 +1,198 @@
+// race(): what it keeps of good, slow, unwilling and wrong rows, and how it stops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stop_token>
+#include <thread>
+
+#include "bench/race.h"
+#include "tests/bench_testing.h"
+
+namespace convscope {
+namespace {
+
+using bench::race;
+using bench::RaceRequest;
+using bench::RaceState;
+using bench_testing::made_row;
+
+/// 3 x h x w bytes counted up, eight filters of 3x3 on them.
+RaceRequest request_of(int64_t h, int64_t w, const std::vector<const RegistryRow*>& rows,
+                       PadAmounts border = {}) {
+  auto op = std::make_shared<Operation>();
+  op->pixels = {.type = PixelType::u8, .w = w, .h = h, .channels = 3, .planes = 3};
+  op->border = border;
+  const int64_t pad = border.none() ? 1 : 0;
+  op->problem.shape = {
+      1,          3,     h + border.top + border.bottom, w + border.left + border.right, 8, 3, 3, {1, 1},
+      {pad, pad}, {1, 1}};
+  op->weights = {8, 3, 3, 3, {}, {}};
+  for (int64_t i = 0; i < op->problem.shape.weight_size(); ++i)
+    op->weights.values.push_back(static_cast<double>(i * 7 % 23 - 11) / 8);
+  auto pixels = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(h * w * 3));
+  for (std::size_t i = 0; i < pixels->size(); ++i) (*pixels)[i] = static_cast<std::byte>(i * 31 % 251);
+  RaceRequest request;
+  request.operation = op;
+  request.pixels = pixels;
+  request.rows = rows;
+  request.rounds = 5;
+  request.most_seconds_a_row = 0.5;
+  return request;
+}
+
+RaceState run(const RaceRequest& request) { return race(request, {}, {}); }
+
+TEST(Race, EveryEmulatedRowOnASmallFrame) {
+  std::vector<const RegistryRow*> rows;
+  for (const RegistryRow& row : registry())
+    if (row.info.target == Target::emulated && row.info.precision == Precision::fp32) rows.push_back(&row);
+  ASSERT_GE(rows.size(), 5u);
+  const RaceState state = run(request_of(24, 37, rows));
+  ASSERT_TRUE(state.finished);
+  EXPECT_EQ(state.done, state.total);
+  ASSERT_EQ(state.entries.size(), rows.size());
+  int timed = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bench::Entry& entry = state.entries[i];
+    SCOPED_TRACE(entry.info.id());
+    EXPECT_EQ(entry.info.id(), rows[i]->info.id());
+    EXPECT_EQ(entry.time.runs == 0, !entry.refused.empty()) << entry.refused;
+    if (!entry.refused.empty()) {
+      EXPECT_EQ(entry.info.name, "separable") << entry.refused;  // the filters have rank 3
+      continue;
+    }
+    ++timed;
+    EXPECT_GE(entry.time.runs, 1);
+    EXPECT_LE(entry.time.runs, 5);
+    EXPECT_GT(entry.time.p10_us, 0);
+    EXPECT_LE(entry.time.p10_us, entry.time.median_us);
+    EXPECT_LE(entry.time.median_us, entry.time.p90_us);
+    EXPECT_LE(entry.bound_fraction, entry.error_bounds);
+    EXPECT_GE(entry.cost.bytes, 4.0 * (24 * 37 * 3 + 24 * 37 * 8));
+    EXPECT_NE(entry.limit, "");
+  }
+  EXPECT_GE(timed, 5);
+  const auto at = static_cast<std::size_t>(Target::emulated);
+  EXPECT_EQ(state.copy[at].runs, 5);
+  EXPECT_GT(state.copy[at].median_us, 0);
+  EXPECT_GT(state.ceilings[at].copy_gb_s, 0.1);
+  EXPECT_GT(state.ceilings[at].fma_gflop_s, 0.1);
+  EXPECT_EQ(state.ceilings[at].launch_us, 0);
+  EXPECT_EQ(state.copy[static_cast<std::size_t>(Target::cuda)].runs, 0);
+}
+
+TEST(Race, SlowRefusingAndWrongRows) {
+  const RegistryRow rows[] = {
+      made_row("good", {}),
+      made_row("slow", {.sleep_ms = 150}),
+      made_row("slowest", {.sleep_ms = 700}),
+      made_row("unwilling", {.refusal = "only on Sundays"}),
+      made_row("unprepared", {.prepare_fault = "needs 8.98 GB, 3.10 GB are free"}),
+      made_row("one value", {.after = [](const float*, float* out) { out[(5 * 20 + 3) * 30 + 7] += 0.01f; }}),
+      made_row("one unwritten",
+               {.after = [](const float*, float* out) { out[0] = std::numeric_limits<float>::quiet_NaN(); }}),
+      {{"absent", Target::emulated, Precision::fp32, ""}, {}}};
+  std::vector<const RegistryRow*> pointers;
+  for (const RegistryRow& row : rows) pointers.push_back(&row);
+  const RaceState state = run(request_of(20, 30, pointers));
+  ASSERT_TRUE(state.finished);
+  EXPECT_EQ(state.done, state.total);
+  const auto& e = state.entries;
+  EXPECT_EQ(e[0].time.runs, 5);
+  EXPECT_EQ(e[1].time.runs, 3);  // of half a second
+  EXPECT_EQ(e[2].time.runs, 1);  // the first run has taken longer than all may
+  for (const int slow : {1, 2}) {
+    const double least = slow == 1 ? 150e3 : 700e3;
+    EXPECT_GE(e[slow].time.median_us, least);
+    EXPECT_LT(e[slow].time.median_us, 2 * least);
+  }
+  EXPECT_EQ(e[3].refused, "only on Sundays");
+  EXPECT_EQ(e[4].refused, "needs 8.98 GB, 3.10 GB are free");
+  EXPECT_TRUE(e[5].refused.starts_with("wrong: 1 of 4800 values over 1 error bounds")) << e[5].refused;
+  EXPECT_NE(e[5].refused.find("image 0, map 5, row 3, column 7"), std::string::npos) << e[5].refused;
+  EXPECT_NE(e[6].refused.find("1 not finite"), std::string::npos) << e[6].refused;
+  EXPECT_NE(e[7].refused, "");
+  for (int i = 3; i < 8; ++i) EXPECT_EQ(e[i].time.runs, 0) << e[i].info.name << " has a time";
+}
+
+TEST(Race, AStopKeepsWhatWasMeasured) {
+  const RegistryRow first = made_row("first", {}), second = made_row("second", {}, Target::cpu);
+  const RaceRequest request = request_of(16, 16, {&first, &second});
+  std::stop_source stop;
+  int after_stop = 0;
+  const RaceState state = race(
+      request,
+      [&](const RaceState& so_far) {
+        after_stop += stop.stop_requested();
+        if (so_far.entries[1].time.runs == 2) stop.request_stop();
+      },
+      stop.get_token());
+  EXPECT_FALSE(state.finished);
+  EXPECT_LT(state.done, state.total);
+  EXPECT_LE(after_stop, 2) << "it went on";
+  EXPECT_GE(state.entries[0].time.runs, 2);
+  EXPECT_LT(state.entries[0].time.runs, 5);
+  EXPECT_EQ(state.entries[1].time.runs, 2);
+
+  std::stop_source at_once;
+  at_once.request_stop();
+  const RaceState nothing = race(request, {}, at_once.get_token());
+  EXPECT_FALSE(nothing.finished);
+  EXPECT_EQ(nothing.entries[0].time.runs, 0);
+}
+
+TEST(Race, TheRowsSeeThePaddedPlanes) {
+  std::vector<float> seen;
+  const RegistryRow spy =
+      made_row("spy", {.after = [&](const float* in, float*) { seen.assign(in, in + 3 * 4 * 5); }});
+  const RaceState state = run(request_of(2, 3, {&spy}, {1, 1, 1, 1, Border::replicate}));
+  ASSERT_EQ(state.entries[0].refused, "");
+  ASSERT_EQ(seen.size(), 60u);
+  for (int c = 0; c < 3; ++c)
+    for (int y = 0; y < 4; ++y)
+      for (int x = 0; x < 5; ++x) {
+        const int row = std::clamp(y - 1, 0, 1), column = std::clamp(x - 1, 0, 2);
+        const int pixel = ((row * 3 + column) * 3 + c) * 31 % 251;
+        EXPECT_FLOAT_EQ(seen[static_cast<std::size_t>((c * 4 + y) * 5 + x)], static_cast<float>(pixel) / 255)
+            << c << " " << y << " " << x;
+      }
+}
+
+TEST(Race, WhatCannotBeRaced) {
+  const RegistryRow row = made_row("row", {});
+  RegistryRow fp64 = row;
+  fp64.info.precision = Precision::fp64;
+  const auto error_of = [](const RaceRequest& request) -> std::string {
+    try {
+      run(request);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "(no error)";
+  };
+  EXPECT_NE(error_of(request_of(8, 8, {})).find("no strategy"), std::string::npos);
+  EXPECT_NE(error_of(request_of(8, 8, {&row, &fp64})).find("one precision"), std::string::npos);
+  RaceRequest short_frame = request_of(8, 8, {&row});
+  short_frame.pixels = std::make_shared<std::vector<std::byte>>(8 * 8 * 3 - 1);
+  EXPECT_EQ(error_of(short_frame), "the frame has 191 bytes, expected 192");
+  RaceRequest too_small = request_of(8, 8, {&row});
+  auto op = std::make_shared<Operation>(*too_small.operation);
+  op->problem.shape.h = 0;
+  too_small.operation = op;
+  EXPECT_NE(error_of(too_small), "(no error)");
+  EXPECT_NE(error_of(RaceRequest{}), "(no error)");
+}
+
+TEST(Race, TwoRacesAtOnce) {  // a window's race beside another's
+  const RegistryRow row = made_row("row", {});
+  const RaceRequest request = request_of(40, 40, {&row});
+  RaceState states[2];
+  {
+    std::jthread other([&] { states[1] = run(request); });
+    states[0] = run(request);
+  }
+  for (const RaceState& state : states) EXPECT_EQ(state.entries[0].time.runs, 5);
+}
+
+}  // namespace
+}  // namespace convscope

@@ -1,0 +1,53 @@
+// Strategies made by the tests of race and bench, to be known wrong, slow or unwilling.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/error.h"
+#include "kernels/registry.h"
+
+namespace convscope::bench_testing {
+
+/// What a strategy of a test does beside the reference's sums (fp32, on the host).
+struct Manner {
+  std::string refusal{};                                     // refuses, where not empty
+  std::string prepare_fault{};                               // prepare() throws it
+  int sleep_ms = 0;                                          // a launch
+  std::function<void(const float* in, float* out)> after{};  // spoils or looks
+};
+
+class Made final : public Strategy {
+ public:
+  Made(StrategyInfo info, Manner manner) : Strategy(std::move(info)), manner_(std::move(manner)) {}
+
+  std::optional<std::string> refuses(const ConvProblem&) const override {
+    return manner_.refusal.empty() ? std::nullopt : std::optional(manner_.refusal);
+  }
+  void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
+    if (!manner_.prepare_fault.empty()) throw Error(manner_.prepare_fault);
+    inner_ = find_strategy("reference", Target::cpu, Precision::fp32)->make();
+    inner_->prepare(problem, weights);
+  }
+  void launch(const void* in, void* out, Stages& stages) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(manner_.sleep_ms));
+    inner_->launch(in, out, stages);
+    if (manner_.after) manner_.after(static_cast<const float*>(in), static_cast<float*>(out));
+  }
+
+ private:
+  Manner manner_;
+  std::unique_ptr<Strategy> inner_;
+};
+
+inline RegistryRow made_row(const std::string& name, const Manner& manner, Target target = Target::emulated) {
+  const StrategyInfo info{name, target, Precision::fp32, "of a test"};
+  return {info, [info, manner] { return std::make_unique<Made>(info, manner); }};
+}
+
+}  // namespace convscope::bench_testing
