@@ -1,0 +1,67 @@
+#include "app/frame_cost.h"
+
+#include <algorithm>
+
+namespace convscope {
+namespace {
+
+class Segments {
+ public:
+  void add(const std::string& name, double ms) {
+    if (!(ms > 0)) return;
+    const auto same =
+        std::find_if(all_.begin(), all_.end(), [&](const CostSegment& s) { return s.name == name; });
+    if (same == all_.end()) {
+      all_.push_back({name, ms});
+    } else {
+      same->ms += ms;
+    }
+  }
+  double total() const { return total_ms(all_); }
+  std::vector<CostSegment> take() { return std::move(all_); }
+
+ private:
+  std::vector<CostSegment> all_;
+};
+
+/// The stages, and the gaps between them: there the kernels of the frame before still ran.
+void add_stages(Segments& segments, const std::vector<StageTime>& stages) {
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageTime& s = stages[i];
+    if (i > 0) segments.add("wait", s.start_ms - (stages[i - 1].start_ms + stages[i - 1].ms));
+    segments.add(s.name, s.ms);
+  }
+}
+
+}  // namespace
+
+std::vector<CostSegment> cost_of(const FrameRecord& f, double difference_ms, double interop_ms) {
+  if (!(f.shown > 0) || !(f.computed > 0)) return {};
+  Segments segments;
+  const double total = (f.shown - f.captured) * 1e3;
+  const double view_start = f.viewed > 0 ? f.view_started : f.computed;
+  const double view_end = f.viewed > 0 ? f.viewed : f.computed;
+  segments.add("wait", (f.started - f.captured) * 1e3);
+  add_stages(segments, f.stages);
+  segments.add("wait", (view_start - f.computed) * 1e3);
+  segments.add("view", (view_end - view_start) * 1e3);
+  segments.add("wait", (f.drawn - view_end) * 1e3);
+  double drawing = (f.shown - f.drawn) * 1e3;
+  // asynchronous kernels of this frame may run while it is drawn: that time is theirs
+  drawing -= std::clamp(segments.total() + drawing - total, 0.0, drawing);
+  const double interop = std::clamp(interop_ms, 0.0, drawing);
+  const double difference = std::clamp(difference_ms, 0.0, drawing - interop);
+  segments.add("difference", difference);
+  segments.add("interop", interop);
+  segments.add("draw", drawing - interop - difference);
+  segments.add("other", total - segments.total());
+  return segments.take();
+}
+
+double total_ms(const std::vector<CostSegment>& segments) {
+  double total = 0;
+  for (const CostSegment& s : segments) total += s.ms;
+  return total;
+}
+
+}  // namespace convscope

@@ -1,0 +1,177 @@
+#include "app/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+
+namespace convscope {
+namespace {
+
+double quantile(std::vector<double>& values, double q) {
+  const auto at = static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+/// Events a second among times that rise, from the first to the last.
+struct Span {
+  double first = 0, last = 0;
+  uint64_t count = 0;
+  void add(double at) {
+    if (count == 0 || at < first) first = at;
+    if (count == 0 || at > last) last = at;
+    ++count;
+  }
+  double rate() const {
+    return count > 1 && last > first ? static_cast<double>(count - 1) / (last - first) : 0;
+  }
+};
+
+void ages(const std::vector<double>& of, FlowRates& r) {
+  if (of.empty()) return;
+  std::vector<double> ms = of;
+  r.age_median_ms = quantile(ms, 0.5);
+  r.age_p95_ms = quantile(ms, 0.95);
+}
+
+}  // namespace
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Ledger::clear() { *this = Ledger(); }
+
+FrameRecord* Ledger::find(uint64_t id) {
+  const auto at = std::lower_bound(frames_.begin(), frames_.end(), id,
+                                   [](const FrameRecord& f, uint64_t wanted) { return f.id < wanted; });
+  return at != frames_.end() && at->id == id ? &*at : nullptr;
+}
+
+void Ledger::take(uint64_t id, uint64_t sequence, double captured, double now, std::size_t bytes) {
+  if (!frames_.empty() && frames_.back().id >= id) return;  // the same frame, computed once more
+  if (frames_.size() == kFrames) frames_.pop_front();
+  FrameRecord& f = frames_.emplace_back();
+  f.id = id, f.sequence = sequence, f.bytes = bytes;
+  f.captured = captured, f.taken = now;
+  if (counts_.taken++ == 0) first_sequence_ = sequence;
+  if (begun_ == 0) begun_ = now;
+}
+
+void Ledger::compute(uint64_t id, double started, double uploaded, double computed,
+                     const std::vector<StageTime>& stages) {
+  FrameRecord* const f = find(id);
+  if (!f || f->computed > 0) return;
+  f->started = started, f->uploaded = uploaded, f->computed = computed;
+  f->stages = stages;
+  ++counts_.computed;
+  computed_sequence_ = std::max(computed_sequence_, f->sequence);
+  const uint64_t passed = computed_sequence_ + 1 - first_sequence_;
+  counts_.dropped = passed > counts_.computed ? passed - counts_.computed : 0;
+}
+
+void Ledger::view(uint64_t id, double started, double ended) {
+  FrameRecord* const f = find(id);
+  if (!f || f->viewed > 0) return;
+  f->view_started = started, f->viewed = ended;
+}
+
+void Ledger::show(uint64_t id, double drawn, double now) {
+  swaps_.push_back(now);
+  while (swaps_.front() < now - kWindow) swaps_.pop_front();
+  if (id == 0 || !find(id)) return;
+  if (id == shown_id_) ++counts_.repeated;
+  if (id < shown_id_) ++counts_.back;
+  shown_id_ = id;
+  FrameRecord& f = *find(id);
+  if (f.shown > 0) return;
+  f.drawn = drawn, f.shown = now;
+  ++counts_.shown;
+}
+
+FlowRates Ledger::rates(double now) const {
+  FlowRates r;
+  Span source, processed, displayed, swaps;
+  std::vector<double> age;
+  uint64_t first_sequence = 0, last_sequence = 0;
+  double bytes = 0;
+  for (auto f = frames_.rbegin(); f != frames_.rend(); ++f) {
+    // frames are computed in their order: all before this one are older too
+    if (f->computed > 0 && std::max({f->computed, f->shown, f->captured}) <= now - kWindow) break;
+    if (f->captured > now - kWindow) {
+      source.add(f->captured);
+      first_sequence = f->sequence;
+      last_sequence = std::max(last_sequence, f->sequence);
+    }
+    if (f->computed > now - kWindow) {
+      processed.add(f->computed);
+      bytes += static_cast<double>(f->bytes);
+    }
+    if (f->shown > now - kWindow) {
+      displayed.add(f->shown);
+      age.push_back((f->shown - f->captured) * 1e3);
+    }
+  }
+  for (const double swap : swaps_) {
+    if (swap > now - kWindow) swaps.add(swap);
+  }
+  // of all frames between the first and the last one taken, also those in the gaps
+  source.count = source.count > 0 ? last_sequence - first_sequence + 1 : 0;
+  r.source_fps = source.rate();
+  r.processed_fps = processed.rate();
+  r.displayed_fps = displayed.rate();
+  r.window_fps = swaps.rate();
+  if (processed.count > 1)
+    r.upload_bytes_per_s = bytes / static_cast<double>(processed.count) * r.processed_fps;
+  ages(age, r);
+  return r;
+}
+
+void Ledger::tick(double now) {
+  if (begun_ == 0 || now - begun_ < 1) return;
+  if (history_.size() == kPoints) history_.pop_front();
+  history_.push_back({now, rates(now), counts_.dropped - std::min(counts_.dropped, point_dropped_)});
+  point_dropped_ = counts_.dropped;
+  begun_ = now;
+}
+
+std::optional<FrameRecord> Ledger::last_shown() const {
+  for (auto f = frames_.rbegin(); f != frames_.rend(); ++f) {
+    if (f->shown > 0 && f->computed > 0) return *f;
+  }
+  return std::nullopt;
+}
+
+std::string Ledger::frames_csv() const {
+  std::string text =
+      "frame,sequence,captured_s,taken_s,started_s,uploaded_s,computed_s,viewed_s,shown_s,age_ms,bytes\n";
+  const double zero = frames_.empty() ? 0 : frames_.front().captured;
+  const auto at = [&](double t) { return t > 0 ? fmt::format("{:.6f}", t - zero) : std::string(); };
+  for (const FrameRecord& f : frames_) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", f.id, f.sequence, at(f.captured), at(f.taken),
+                        at(f.started), at(f.uploaded), at(f.computed), at(f.viewed), at(f.shown),
+                        f.shown > 0 ? fmt::format("{:.3f}", (f.shown - f.captured) * 1e3) : "", f.bytes);
+  }
+  return text;
+}
+
+std::string Ledger::history_csv() const {
+  std::string text =
+      "second,source_fps,processed_fps,displayed_fps,window_fps,age_median_ms,age_p95_ms,upload_bytes_per_s,"
+      "dropped\n";
+  const auto ms = [](const std::optional<double>& v) {
+    return v ? fmt::format("{:.3f}", *v) : std::string();
+  };
+  for (const FlowPoint& p : history_) {
+    const FlowRates& r = p.rates;
+    text += fmt::format("{:.1f},{:.2f},{:.2f},{:.2f},{:.2f},{},{},{:.0f},{}\n", p.at - history_.front().at,
+                        r.source_fps, r.processed_fps, r.displayed_fps, r.window_fps, ms(r.age_median_ms),
+                        ms(r.age_p95_ms), r.upload_bytes_per_s, p.dropped);
+  }
+  return text;
+}
+
+}  // namespace convscope

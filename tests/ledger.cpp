@@ -1,0 +1,179 @@
+// The account of a stream's frames, from times that are told.
+
+#include "app/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/frame_cost.h"
+
+namespace convscope {
+namespace {
+
+/// A source of 30 frames a second, every second one taken, computed in 20 ms, shown 10 ms later; the window
+/// swaps 60 times a second.
+Ledger every_second_frame(int frames) {
+  Ledger ledger;
+  double swap = 1000;
+  uint64_t visible = 0;
+  for (int i = 0; i < frames; ++i) {
+    const double captured = 1000 + i / 30.0;
+    if (i % 2 == 0) {
+      const auto id = static_cast<uint64_t>(i + 10);
+      ledger.take(id, static_cast<uint64_t>(i + 1), captured, captured + 0.002, 6000);
+      ledger.compute(id, captured + 0.005, captured + 0.006, captured + 0.025, {});
+    }
+    for (; swap < captured + 1 / 30.0; swap += 1 / 60.0) {
+      if (swap > captured + 0.033 && i % 2 == 0) visible = static_cast<uint64_t>(i + 10);
+      ledger.show(visible, swap - 0.001, swap);
+    }
+    ledger.tick(captured);
+  }
+  return ledger;
+}
+
+TEST(Ledger, RatesOfAStreamThatIsReadAtHalfItsRate) {
+  const Ledger ledger = every_second_frame(300);
+  const FlowRates r = ledger.rates(1000 + 299 / 30.0);
+  EXPECT_NEAR(r.source_fps, 30, 0.6) << "dropped frames count for the source";
+  EXPECT_NEAR(r.processed_fps, 15, 0.6);
+  EXPECT_NEAR(r.upload_bytes_per_s, 15 * 6000, 15 * 6000 * 0.05);
+  EXPECT_NEAR(r.window_fps, 60, 1);
+  EXPECT_EQ(ledger.counts().taken, 150u);
+  EXPECT_EQ(ledger.counts().computed, 150u);
+  EXPECT_EQ(ledger.counts().dropped, 149u) << "the gaps between 150 frames";
+  EXPECT_EQ(ledger.counts().back, 0u);
+  ASSERT_EQ(ledger.history().size(), 9u) << "a point each full second of 9.97";
+  for (const FlowPoint& p : ledger.history()) EXPECT_NEAR(static_cast<double>(p.dropped), 15, 1) << p.at;
+}
+
+TEST(Ledger, ShownRepeatedAndBack) {
+  struct Row {
+    const char* what;
+    std::vector<uint64_t> swaps;
+    uint64_t shown, repeated, back;
+  };
+  const Row table[] = {{"each once", {1, 2, 3}, 3, 0, 0}, {"each twice", {1, 1, 2, 2, 3, 3}, 3, 3, 0},
+                       {"one left out", {1, 3}, 2, 0, 0}, {"an old one again", {1, 2, 1}, 2, 0, 1},
+                       {"none yet", {0, 0, 1}, 1, 0, 0},  {"one that nobody took", {9}, 0, 0, 0}};
+  for (const Row& row : table) {
+    Ledger ledger;
+    for (uint64_t id = 1; id <= 3; ++id) {
+      ledger.take(id, id, 10 + static_cast<double>(id), 10.5 + static_cast<double>(id), 1);
+      ledger.compute(id, 11 + static_cast<double>(id), 11 + static_cast<double>(id),
+                     12 + static_cast<double>(id), {});
+    }
+    double now = 20;
+    for (const uint64_t id : row.swaps) ledger.show(id, now, now + 0.1), now += 1;
+    EXPECT_EQ(ledger.counts().shown, row.shown) << row.what;
+    EXPECT_EQ(ledger.counts().repeated, row.repeated) << row.what;
+    EXPECT_EQ(ledger.counts().back, row.back) << row.what;
+  }
+}
+
+TEST(Ledger, AgeIsFromCaptureToTheFirstSwap) {
+  Ledger ledger;
+  for (uint64_t i = 1; i <= 20; ++i) {
+    const double captured = 50 + static_cast<double>(i) * 0.05;
+    ledger.take(i, i, captured, captured, 0);
+    ledger.compute(i, captured, captured, captured + 0.001, {});
+    // ages of 1, 2, ... 20 ms
+    ledger.show(i, captured, captured + static_cast<double>(i) * 1e-3);
+    ledger.show(i, captured, captured + 0.04);
+  }
+  const FlowRates r = ledger.rates(51.05);
+  ASSERT_TRUE(r.age_median_ms && r.age_p95_ms);
+  EXPECT_NEAR(*r.age_median_ms, 10.5, 0.51);
+  EXPECT_NEAR(*r.age_p95_ms, 19, 0.01);
+}
+
+TEST(Ledger, KeepsNoMoreThanItSays) {
+  Ledger ledger;
+  for (uint64_t i = 1; i <= Ledger::kFrames + 1000; ++i) {
+    const double at = static_cast<double>(i) * 0.05;
+    ledger.take(i, i, at, at, 1);
+    ledger.compute(i, at, at, at + 0.01, {});
+    ledger.show(i, at, at + 0.02);
+    ledger.tick(at);
+  }
+  EXPECT_EQ(ledger.frames().size(), Ledger::kFrames);
+  EXPECT_EQ(ledger.history().size(), Ledger::kPoints);
+  const std::string csv = ledger.frames_csv();
+  EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), Ledger::kFrames + 1);
+  EXPECT_TRUE(ledger.history_csv().starts_with("second,source_fps,")) << ledger.history_csv().substr(0, 40);
+}
+
+TEST(Ledger, CsvHasOneFrameALine) {
+  Ledger ledger;
+  ledger.take(7, 3, 100, 100.001, 12);
+  ledger.compute(7, 100.002, 100.003, 100.004, {});
+  ledger.view(7, 100.0045, 100.005);
+  ledger.show(7, 100.006, 100.0085);
+  ledger.take(8, 5, 100.033, 100.034, 12);
+  EXPECT_EQ(
+      ledger.frames_csv(),
+      "frame,sequence,captured_s,taken_s,started_s,uploaded_s,computed_s,viewed_s,shown_s,age_ms,bytes\n"
+      "7,3,0.000000,0.001000,0.002000,0.003000,0.004000,0.005000,0.008500,8.500,12\n"
+      "8,5,0.033000,0.034000,,,,,,,12\n");
+}
+
+/// Segments of a frame add up to its time; what they are is worked out by hand.
+TEST(FrameCost, SegmentsAddUpToTheFrame) {
+  struct Row {
+    const char* what;
+    FrameRecord frame;
+    double difference_ms, interop_ms;
+    std::vector<std::pair<std::string, double>> expected;
+  };
+  const auto record = [](double started, double computed, double view_started, double viewed, double drawn,
+                         double shown, std::vector<StageTime> stages) {
+    FrameRecord f;
+    f.id = 1, f.captured = 10, f.taken = 10;
+    f.started = 10 + started / 1e3, f.uploaded = f.started, f.computed = 10 + computed / 1e3;
+    if (viewed > 0) f.view_started = 10 + view_started / 1e3, f.viewed = 10 + viewed / 1e3;
+    f.drawn = 10 + drawn / 1e3, f.shown = 10 + shown / 1e3;
+    f.stages = std::move(stages);
+    return f;
+  };
+  const Row table[] = {
+      {"through a worker: 4 ms in the slot, 1 for the view worker, 2 for the window's frame",
+       record(4, 14, 15, 20, 22, 30, {{"unpack", 3, 0}, {"onednn", 6.5, 3}}),
+       0,
+       0,
+       {{"wait", 7}, {"unpack", 3}, {"onednn", 6.5}, {"view", 5}, {"draw", 8}, {"other", 0.5}}},
+      {"on the device: 0.2 ms behind the kernels of the frame before",
+       record(1, 2, 0, 0, 2, 5,
+              {{"upload", 0.126, 100}, {"unpack", 0.02, 100.326}, {"direct", 0.03, 100.346}}),
+       0.25,
+       0.08,
+       {{"wait", 1.2},
+        {"upload", 0.126},
+        {"unpack", 0.02},
+        {"direct", 0.03},
+        {"difference", 0.25},
+        {"interop", 0.08},
+        {"draw", 2.67},
+        {"other", 0.624}}},
+      {"kernels that run while the window draws",
+       record(1, 6, 0, 0, 2, 5, {{"direct", 3, 0}}),
+       0,
+       0,
+       {{"wait", 1}, {"direct", 3}, {"draw", 1}}},
+  };
+  for (const Row& row : table) {
+    const auto segments = cost_of(row.frame, row.difference_ms, row.interop_ms);
+    ASSERT_EQ(segments.size(), row.expected.size()) << row.what;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      EXPECT_EQ(segments[i].name, row.expected[i].first) << row.what;
+      EXPECT_NEAR(segments[i].ms, row.expected[i].second, 1e-6) << row.what << ": " << segments[i].name;
+    }
+    EXPECT_NEAR(total_ms(segments), (row.frame.shown - row.frame.captured) * 1e3, 1e-6) << row.what;
+  }
+  FrameRecord unseen;
+  unseen.computed = 1;
+  EXPECT_TRUE(cost_of(unseen, 0, 0).empty());
+}
+
+}  // namespace
+}  // namespace convscope
