@@ -1,5 +1,6 @@
 #include "kernels/launch_log.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace convscope {
@@ -7,11 +8,8 @@ namespace {
 
 thread_local LaunchLog* current_log = nullptr;
 
-bool alike(const LaunchRecord& a, const LaunchRecord& b) {
-  for (int i = 0; i < 3; ++i) {
-    if (a.grid[i] != b.grid[i] || a.block[i] != b.block[i]) return false;
-  }
-  return a.kernel == b.kernel && a.shared_bytes == b.shared_bytes;
+bool same_grid(const LaunchRecord& a, const LaunchRecord& b) {
+  return std::equal(a.grid, a.grid + 3, b.grid) && std::equal(a.block, a.block + 3, b.block);
 }
 
 }  // namespace
@@ -20,13 +18,17 @@ LaunchLog::LaunchLog() { current_log = this; }
 LaunchLog::~LaunchLog() { current_log = nullptr; }
 LaunchLog* LaunchLog::current() { return current_log; }
 
-void LaunchLog::add(LaunchRecord record) {
-  for (Entry& entry : entries_) {
-    if (alike(entry.record, record)) {
-      ++entry.count;
+void LaunchLog::add(LaunchRecord record, const std::function<void(LaunchRecord&)>& complete) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const LaunchRecord& known = entries_[i].record;
+    if (known.kernel == record.kernel && same_grid(known, record) &&
+        dynamic_bytes_[i] == record.shared_bytes) {
+      ++entries_[i].count;
       return;
     }
   }
+  dynamic_bytes_.push_back(record.shared_bytes);
+  if (complete) complete(record);
   entries_.push_back({std::move(record), 1});
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,10 +42,13 @@ class LaunchLog {
 
   /// For the targets' launch(): the thread's log, or null.
   static LaunchLog* current();
-  void add(LaunchRecord);
+  /// Counts a launch with `shared_bytes` of dynamic shared memory. `complete` adds what is known of the
+  /// kernel and its static shared memory; asked once for launches that are alike, since asking takes a while.
+  void add(LaunchRecord, const std::function<void(LaunchRecord&)>& complete = {});
 
  private:
   std::vector<Entry> entries_;
+  std::vector<std::size_t> dynamic_bytes_;  // of each entry
 };
 
 }  // namespace convscope

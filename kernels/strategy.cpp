@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/strategies/costs.h"
+
 namespace convscope {
 
 const char* to_string(Target target) {
@@ -26,13 +28,6 @@ std::string StrategyInfo::id() const {
   return fmt::format("{}/{}/{}", name, to_string(target), to_string(precision));
 }
 
-Cost Strategy::cost(const ConvProblem& problem) const {
-  const ConvShape& s = problem.shape;
-  return {.bytes = static_cast<double>(s.input_size() + s.weight_size() + s.output_size()) *
-                   static_cast<double>(bytes_of(info_.precision)),
-          .multiply_adds = static_cast<double>(s.multiply_adds()),
-          .launches = 1,
-          .note = {}};
-}
+Cost Strategy::cost(const ConvProblem& problem) const { return direct_cost(problem.shape, info_.precision); }
 
 }  // namespace convscope

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/launch_log.h"
 #include "kernels/view.h"
 #include "tests/conv_testing.h"
 
@@ -239,6 +240,50 @@ TEST(Gpu, LargeKernelsRunOrAreRefused) {  // C22
           run<float>(*device, row, problem, weights, in),
           run<float>(*host, *find_strategy(name, Target::emulated, Precision::fp32), problem, weights, in)))
           << name << " " << describe(s);
+    }
+  }
+}
+
+TEST(Gpu, LaunchLogKnowsWhatTheKernelTakes) {
+  ConvShape s;
+  s.c_in = 3, s.h = 270, s.w = 480, s.c_out = 16, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  const auto entries_of = [&s](Runtime& runtime, const RegistryRow& row) {
+    const auto in = runtime.allocate(static_cast<std::size_t>(s.input_size()) * 4);
+    const auto out = runtime.allocate(static_cast<std::size_t>(s.output_size()) * 4);
+    const auto strategy = row.make();
+    strategy->prepare({s, {}, {}}, constant_weights(s, 1));
+    const LaunchLog log;
+    strategy->launch(in->data(), out->data(), runtime.stages());
+    runtime.synchronise();
+    return log.entries();
+  };
+  const std::string resources[] = {"registers", "shared memory", "threads", "blocks", "barriers"};
+  for (const std::string& name : kernel_names()) {
+    const RegistryRow& row = *find_strategy(name, Target::cuda, Precision::fp32);
+    const auto on_device = entries_of(*device, row);
+    const auto emulated = entries_of(*host, *find_strategy(name, Target::emulated, Precision::fp32));
+    ASSERT_EQ(on_device.size(), emulated.size()) << name;
+    for (std::size_t i = 0; i < on_device.size(); ++i) {
+      const LaunchRecord &a = on_device[i].record, &b = emulated[i].record;
+      EXPECT_EQ(on_device[i].count, emulated[i].count) << name;
+      for (int axis = 0; axis < 3; ++axis) {
+        EXPECT_EQ(a.grid[axis], b.grid[axis]) << name;
+        EXPECT_EQ(a.block[axis], b.block[axis]) << name;
+      }
+      EXPECT_GE(a.shared_bytes, b.shared_bytes) << name;
+      ASSERT_TRUE(a.compiled) << name;
+      const LaunchRecord::Compiled& c = *a.compiled;
+      const int64_t threads = a.block[0] * a.block[1] * a.block[2];
+      EXPECT_TRUE(c.registers > 0 && c.registers <= 255) << name << ": " << c.registers;
+      EXPECT_GE(c.blocks_per_sm, 1) << name;
+      EXPECT_TRUE(c.occupancy > 0 && c.occupancy <= 1) << name << ": " << c.occupancy;
+      EXPECT_LE(static_cast<double>(c.blocks_per_sm * threads), 2048 * c.occupancy + 0.5) << name;
+      EXPECT_TRUE(std::any_of(std::begin(resources), std::end(resources),
+                              [&c](const std::string& r) { return c.limited_by.starts_with(r); }))
+          << name << ": " << c.limited_by;
+      fmt::print("{:16} {:3} registers, {:6} bytes shared, {:2} blocks a multiprocessor, {:3.0f} % by {}\n",
+                 name, c.registers, a.shared_bytes, c.blocks_per_sm, 100 * c.occupancy, c.limited_by);
     }
   }
 }

@@ -23,6 +23,17 @@ int64_t constant_group_bytes(const ConvShape& s, int64_t maps) {
   return (s.taps() + 1) * maps * static_cast<int64_t>(sizeof(T));
 }
 
+/// Maps of one launch, in groups of `maps`.
+template <class T>
+int64_t constant_maps_a_launch(const ConvShape& s, int64_t maps) {
+  return kConstantBytes / constant_group_bytes<T>(s, maps) * maps;
+}
+
+template <class T>
+int64_t constant_launches(const ConvShape& s, int64_t maps) {
+  return ceil_div(s.c_out, constant_maps_a_launch<T>(s, maps));
+}
+
 /// The maps that one launch makes, and their weights.
 template <class T>
 struct ConstantPass {
@@ -34,7 +45,7 @@ struct ConstantPass {
 /// zeros; a bias that is not there is -0, which adds nothing to any value, not even to -0.
 template <class T>
 std::vector<ConstantPass<T>> constant_passes(const ConvShape& s, const ConvWeights& w, int64_t maps) {
-  const int64_t taps = s.taps(), maps_a_pass = kConstantBytes / constant_group_bytes<T>(s, maps) * maps;
+  const int64_t taps = s.taps(), maps_a_pass = constant_maps_a_launch<T>(s, maps);
   std::vector<ConstantPass<T>> passes;
   for (int64_t first = 0; first < s.c_out; first += maps_a_pass) {
     const int64_t last = first + maps_a_pass < s.c_out ? first + maps_a_pass : s.c_out;

@@ -20,6 +20,7 @@
 #include <limits>
 #include <span>
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/epilogue_pass.cuh"
 #include "kernels/strategies/fft_plan.h"
 
@@ -113,6 +114,11 @@ class Cudnn final : public Strategy {
                               : a.mixing == Mixing::tile ? CudnnConfig::kTileReach
                                                          : 0);
     return reach;
+  }
+
+  Cost cost(const ConvProblem& p) const override {
+    const Cost cost = library_cost(p.shape, info().precision, "cuDNN");
+    return p.activation == Activation::none ? cost : with_output_pass(cost, p.shape, info().precision);
   }
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {

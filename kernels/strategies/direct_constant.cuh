@@ -7,6 +7,7 @@
 // fit in the 32 000 bytes of parameters. Where all filters do not, they are launched pass by pass.
 
 #include "kernels/strategies/constant_weights.cuh"
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 
@@ -95,17 +96,17 @@ class DirectConstant final : public Strategy {
     return refuses_size(s, blocks(s));
   }
 
+  Cost cost(const ConvProblem& p) const override {
+    return passes_cost(p.shape, info().precision, constant_launches<T>(p.shape, maps_that_fit(p.shape)));
+  }
+
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     problem_ = problem;
     const ConvShape& s = problem.shape;
     enqueue_ = for_common_size();
     maps_ = s.c_out;
     if (enqueue_ == nullptr) {
-      maps_ = 1;
-      while (maps_ < ConstantConfig::kMostMaps && maps_ < s.c_out &&
-             constant_group_bytes<T>(s, 2 * maps_) <= kConstantBytes) {
-        maps_ *= 2;
-      }
+      maps_ = maps_that_fit(s);
       enqueue_ = for_any_size();
     }
     passes_ = constant_passes<T>(s, weights, maps_);
@@ -120,6 +121,15 @@ class DirectConstant final : public Strategy {
  private:
   using Enqueue = void (DirectConstant::*)(const ConstantPass<T>&, const T*, T*) const;
 
+  /// A power of two, for kernels that do not know the sizes.
+  static int64_t maps_that_fit(const ConvShape& s) {
+    int64_t maps = 1;
+    while (maps < ConstantConfig::kMostMaps && maps < s.c_out &&
+           constant_group_bytes<T>(s, 2 * maps) <= kConstantBytes) {
+      maps *= 2;
+    }
+    return maps;
+  }
   static int64_t tiles(const ConvShape& s) { return ceil_div(s.out_w(), ConstantConfig::kThreads); }
   static int64_t blocks(const ConvShape& s) { return tiles(s) * s.out_h() * s.n; }
 

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 #include "kernels/strategies/fft_plan.h"
@@ -179,6 +180,10 @@ class Fft final : public Strategy {
              " points, of " + std::to_string(s.c_in * s.c_out) + " kernels among them, need " +
              readable_bytes(needs.bytes()) + " of device memory, " + readable_bytes(free) + " are free";
     return std::nullopt;
+  }
+
+  Cost cost(const ConvProblem& p) const override {
+    return fft_cost(p.shape, info().precision, FftConfig::kMaps, p.shape.n == 1 ? 1 : FftConfig::kImages);
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {

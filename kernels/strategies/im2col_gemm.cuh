@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/epilogue_pass.cuh"
 #include "kernels/targets/gemm.h"
 #include "kernels/targets/host_runtime.h"
@@ -93,6 +94,13 @@ class Im2colGemm final : public Strategy {
     const int64_t column_blocks = ceil_div(plane, Im2colConfig::kThreads) * (s.c_in + 1);
     return refuses_size(
         s, std::max(column_blocks * std::min(s.n, largest_chunk(p, true).images), epilogue_pass_blocks(s)));
+  }
+
+  Cost cost(const ConvProblem& p) const override {
+    const ConvShape& s = p.shape;
+    const ColumnChunk first = largest_chunk(p, false);
+    const int64_t chunks = ceil_div(s.n, first.images) * ceil_div(s.out_h() * s.out_w(), first.pixels);
+    return im2col_cost(p, info().precision, chunks, kChunked);
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {

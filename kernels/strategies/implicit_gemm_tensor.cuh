@@ -9,6 +9,7 @@
 // Limits: compute capability 8.0; the tile of one channel must fit in shared memory. An operand within 2^-12
 // of the largest float becomes infinite.
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 #include "kernels/strategies/implicit_gemm_tensor_plan.h"
@@ -220,6 +221,9 @@ class ImplicitGemmTensor final : public Strategy {
     if (auto why = refuses_rounding(p)) return why;
     if (!wgmma_->refuses(p)) return std::nullopt;
     return refuses_tensor(p.shape, static_cast<int64_t>(max_shared_bytes()));
+  }
+  Cost cost(const ConvProblem& p) const override {
+    return kSplit ? split_cost(p.shape, info().precision) : Strategy::cost(p);
   }
   double error_bounds(const ConvProblem& p) const override { return tf32_error_bounds(p.shape, kSplit); }
 

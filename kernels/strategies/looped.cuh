@@ -6,6 +6,7 @@
 // written again c_in times. Each launch goes on with the sum that the last one left in memory, which rounds
 // nothing more: results equal those of `direct` in every bit. Limits: 100 000 launches.
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 
@@ -62,6 +63,8 @@ class Looped final : public Strategy {
     }
     return refuses_size(s, blocks(s));
   }
+
+  Cost cost(const ConvProblem& p) const override { return looped_cost(p.shape, info().precision); }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (auto why = refuses(problem)) throw Error("looped refuses: " + *why);

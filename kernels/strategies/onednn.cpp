@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/host_activation.h"
 #include "kernels/strategies/padded_planes.h"
 #include "kernels/strategies/validate.h"
@@ -125,6 +126,10 @@ class OneDnn final : public Strategy {
       return fmt::format("oneDNN does not take this shape ({})", e.what());
     }
     return std::nullopt;
+  }
+
+  Cost cost(const ConvProblem& problem) const override {
+    return library_cost(problem.shape, Precision::fp32, "oneDNN");
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {

@@ -13,6 +13,7 @@
 // constant memory.
 
 #include "kernels/strategies/constant_weights.cuh"
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 
@@ -247,6 +248,13 @@ class RegisterTiled final : public Strategy {
              std::to_string(max_shared_bytes());
     }
     return refuses_size(s, ceil_div(s.out_w(), 128) * s.out_h() * s.c_out * s.n);
+  }
+
+  Cost cost(const ConvProblem& p) const override {
+    const ConvShape& s = p.shape;
+    const auto fits = [&s](int64_t maps) { return constant_group_bytes<T>(s, maps) <= kConstantBytes; };
+    const int64_t maps = s.c_out > 4 && fits(16) ? 16 : s.c_out > 1 && fits(4) ? 4 : 1;
+    return passes_cost(s, info().precision, constant_launches<T>(s, maps));
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {

@@ -9,6 +9,7 @@
 // plane. Limits: every kernel of the bank must have rank 1; refuses() names the worst that has not.
 
 #include "kernels/separable_filters.h"
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
 #include "kernels/strategies/separable_passes.cuh"
@@ -128,6 +129,10 @@ class Separable final : public Strategy {
   }
 
   double error_bounds(const ConvProblem& p) const override { return separable_error_bounds(p.shape); }
+
+  Cost cost(const ConvProblem& p) const override {
+    return separable_cost(p.shape, info().precision, 1, tile_for(p.shape).fits);
+  }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (auto why = refuses(problem)) throw Error("separable refuses: " + *why);

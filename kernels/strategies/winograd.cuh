@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/strategies/costs.h"
 #include "kernels/strategies/winograd_kernel.cuh"
 
 namespace convscope::TARGET {
@@ -57,6 +58,10 @@ class Winograd final : public Strategy {
 
   /// A tile is as wide as a window and kM - 1 pixels more, on either side.
   int64_t error_reach() const override { return kM - 1; }
+
+  Cost cost(const ConvProblem& p) const override {
+    return winograd_cost(p.shape, info().precision, kM, Wide::kMaps);
+  }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     problem_ = problem;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/error.h"
+#include "kernels/launch_log.h"
 #include "kernels/strategy.h"
 #include "kernels/targets/cuda_check.h"
 #include "kernels/targets/device_common.h"
@@ -71,12 +72,18 @@ __device__ __forceinline__ int64_t ordered_bits(float v) {
 
 inline constexpr std::size_t kDefaultSharedBytes = 49152;
 
+/// Adds a launch, with what compiler and device make of its kernel.
+void record_launch(LaunchLog&, const char* name, const void* kernel, dim3 grid, dim3 block,
+                   std::size_t shared_bytes);
+
 /// Enqueues a kernel on stream(); throws Error where the launch itself is refused.
 template <class... P, class... A>
 void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
   kernel<<<grid, block, shared_bytes, stream()>>>(static_cast<P>(arguments)...);
   check(cudaGetLastError(), name);
+  if (LaunchLog* const log = LaunchLog::current())
+    record_launch(*log, name, reinterpret_cast<const void*>(kernel), grid, block, shared_bytes);
 }
 
 /// Permits a kernel more than 48 KiB of shared memory.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 
+#include "kernels/launch_log.h"
 #include "kernels/targets/host_runtime.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -202,6 +203,9 @@ void run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
   if (threads == 0 || threads > 1024 || shared_bytes > max_shared_bytes() || grid.y > 65535 ||
       grid.z > 65535 || grid.x == 0 || grid.y == 0 || grid.z == 0) {
     throw Error(std::string(name) + ": invalid launch configuration");
+  }
+  if (LaunchLog* const log = LaunchLog::current()) {
+    log->add({name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, std::nullopt});
   }
   const Launch launch{name, call, arguments};
   const int64_t blocks = int64_t{grid.x} * grid.y * grid.z;
