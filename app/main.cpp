@@ -78,6 +78,8 @@ int run_program(int argc, char** argv) {
       return list_command(*line);
     case Command::check:
       return check_command(*line);
+    case Command::bench:
+      return bench_command(*line);
   }
   return 1;
 }

@@ -154,7 +154,7 @@ class Race {
   }
 
   void run_rounds() {
-    for (int round = -2; round < request_.rounds; ++round) {
+    for (int round = -kWarmUpRounds; round < request_.rounds; ++round) {
       for (Track& track : tracks_) {
         if (!track.machine || !track.copy.wants(round) || stop_.stop_requested()) continue;
         track.copy.warm();

@@ -8,7 +8,6 @@ namespace convscope::bench {
 namespace {
 
 constexpr double kMicro = 1e-6;
-constexpr int kWarmUpRounds = 2;
 constexpr double kCachesShowUs = 50000;  // a cache is filled in a thousandth of that and less
 
 }  // namespace
@@ -28,11 +27,11 @@ Series::Series(Machine& machine, const Pace& pace, int launches, Submission how,
     return;
   }
   const double fit = pace.most_seconds / (std::max(first_us, 1e-3) * kMicro);
-  launches = static_cast<int>(std::clamp(fit, 1.0, static_cast<double>(launches)));
+  launches_ = static_cast<int>(std::clamp(fit, 1.0, static_cast<double>(launches)));
   enqueue_ = enqueue;
-  batch_ = machine.batch(launches, std::move(enqueue), how);
+  batch_ = machine.batch(launches_, std::move(enqueue), how);
   estimate_us_ = batch_->run();
-  const double affordable = pace.most_seconds / (std::max(estimate_us_, 1e-3) * kMicro * launches);
+  const double affordable = pace.most_seconds / (std::max(estimate_us_, 1e-3) * kMicro * launches_);
   rounds_ = static_cast<int>(std::clamp(affordable, 1.0, static_cast<double>(pace.rounds)));
   warm_up_ = rounds_ == pace.rounds ? kWarmUpRounds : 0;
 }

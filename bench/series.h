@@ -9,6 +9,9 @@
 
 namespace convscope::bench {
 
+/// Rounds before those that count, for whatever is timed in all of them.
+inline constexpr int kWarmUpRounds = 2;
+
 /// How often something is timed.
 struct Pace {
   int rounds = 15;
@@ -29,12 +32,13 @@ class Series {
   bool wants(int round) const;
   void step(int round);
   int rounds() const { return rounds_; }
+  int launches() const { return launches_; }  // a round
   Timing timing() const;
 
  private:
   std::unique_ptr<Batch> batch_;
   std::function<void(int)> enqueue_;
-  int rounds_ = 0, warm_up_ = 0;
+  int rounds_ = 0, launches_ = 1, warm_up_ = 0;
   double estimate_us_ = 0;
   std::vector<double> us_;
 };

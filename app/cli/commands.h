@@ -8,5 +8,6 @@ namespace convscope {
 int run_command(const CommandLine&);
 int list_command(const CommandLine&);
 int check_command(const CommandLine&);
+int bench_command(const CommandLine&);
 
 }  // namespace convscope

@@ -218,6 +218,7 @@ std::optional<CommandLine> parse_command_line(int argc, char** argv) {
   const CLI::App* run = add_run(app, run_texts, line);
   const CLI::App* list = add_list(app, line);
   const CLI::App* check = add_check(app, line);
+  const CLI::App* bench = add_bench(app, line.bench);
   app.require_subcommand(0, 1);
   app.footer(source_help() + "\n\n" + settings_help() +
              "\n\nExamples:\n"
@@ -237,6 +238,7 @@ std::optional<CommandLine> parse_command_line(int argc, char** argv) {
   refuse_misplaced(app);
   if (*list) line.command = Command::list;
   if (*check) line.command = Command::check;
+  if (*bench) line.command = Command::bench;
   if (*run) line.command = Command::run;
   const Texts& texts = *run ? run_texts : window_texts;
   line.settings = settings_of(texts);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/bench_options.h"
 #include "app/settings.h"
 #include "kernels/error.h"
 
@@ -15,7 +16,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-enum class Command { window, run, list, check };
+enum class Command { window, run, list, check, bench };
 
 /// The command line, taken apart. Settings hold the session file, then --set, then the options of their own.
 struct CommandLine {
@@ -25,6 +26,7 @@ struct CommandLine {
   std::string out;
   // list, check
   bool json = false, quick = false;
+  BenchOptions bench;
   // window
   std::string screenshot, state, session;
   int frames = 0, width = 0, height = 0;
