@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/barcode_check.h"
+#include "app/ledger.h"
+#include "app/live/frame_reader.h"
+#include "app/settings.h"
+
+namespace convscope {
+
+struct StreamLimits {
+  double seconds = 10;  // whichever is reached first
+  uint64_t frames = 0;  // 0: as many as come
+};
+
+struct StageMedian {
+  std::string name;
+  double median_ms = 0, p95_ms = 0;
+};
+
+/// What a stream did on its way through a strategy.
+struct StreamReport {
+  ReaderInfo source;
+  int64_t w = 0, h = 0;
+  StrategyInfo strategy;
+  std::string device, shape;
+  double seconds = 0;  // from the first frame's capture to the last one's result
+  double source_fps = 0, processed_fps = 0;
+  FlowCounts counts;
+  std::optional<double> age_median_ms, age_p95_ms;  // from capture to the finished maps
+  double upload_bytes_per_s = 0;
+  std::vector<StageMedian> stages;
+  double upload_hidden = 0;              // see Overlap::hidden(); 0 where nothing is uploaded
+  double upload_busy = 0;                // part of the time during which an upload ran
+  bool pinned = false;                   // the frames lay in page-locked memory and were uploaded from there
+  std::optional<BarcodeCounts> barcode;  // of a source that draws its numbers
+  std::string read_from;
+  bool good() const { return !barcode || (barcode->good() && barcode->checked > 0); }
+};
+
+/// Runs an open source through the chain that the settings ask for, as fast as both go, and waits for all of
+/// it. Throws Error.
+StreamReport run_stream(std::unique_ptr<FrameReader>, const Settings&, const StreamLimits&);
+
+}  // namespace convscope
