@@ -183,12 +183,28 @@ const RegistryRow& against_row(const Settings& s) {
   return choose_row("against", s.against, s.against_target, s.precision);
 }
 
-Tolerance tolerance_of(const ConvProblem& problem, Precision precision) {
-  const double eps = precision == Precision::fp64
+PermittedDifference permitted_difference(const ConvProblem& problem, const StrategyInfo& a,
+                                         const StrategyInfo& b) {
+  const double eps = a.precision == Precision::fp64
                          ? std::numeric_limits<double>::epsilon()
                          : static_cast<double>(std::numeric_limits<float>::epsilon());
   const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
-  return {smooth ? 4 * eps : 0, 1};
+  PermittedDifference permitted{{smooth ? 4 * eps : 0, 0}, 0};
+  for (const StrategyInfo* side : {&a, &b}) {
+    const RegistryRow* const row = find_strategy(side->name, side->target, side->precision);
+    if (row == nullptr || !row->make || side->name == "reference") continue;
+    const std::unique_ptr<Strategy> strategy = row->make();
+    permitted.tolerance.bound_fraction += strategy->error_bounds(problem);
+    permitted.reach = std::max(permitted.reach, strategy->error_reach(problem));
+  }
+  // the reference against itself
+  if (permitted.tolerance.bound_fraction == 0) permitted.tolerance.bound_fraction = 1;
+  return permitted;
+}
+
+std::string bounds_text(const Comparison& c, const Tolerance& permitted) {
+  return fmt::format("{:.3g} of {:.3g} permitted error bound{}", c.max_bound_fraction,
+                     permitted.bound_fraction, permitted.bound_fraction == 1 ? "" : "s");
 }
 
 }  // namespace convscope

@@ -24,8 +24,16 @@ PreparedOperation make_operation(const Settings&, const Frame&);
 const RegistryRow& chosen_row(const Settings&);
 const RegistryRow& against_row(const Settings&);
 
-/// How far a result may be off: the convolution by its error bound; sigmoid and tanh do not enlarge that, and
-/// round a few times more.
-Tolerance tolerance_of(const ConvProblem&, Precision);
+/// How far two results of one problem may lie apart.
+struct PermittedDifference {
+  /// Error bounds: what each side states of itself, together; the reference, by which others are judged, adds
+  /// none. Sigmoid and tanh do not enlarge them, and round a few times more.
+  Tolerance tolerance;
+  int64_t reach = 0;  // of the bound, error_bound_within()
+};
+PermittedDifference permitted_difference(const ConvProblem&, const StrategyInfo& a, const StrategyInfo& b);
+
+/// "0.31 of 8 permitted error bounds".
+std::string bounds_text(const Comparison&, const Tolerance&);
 
 }  // namespace convscope

@@ -23,6 +23,7 @@ void Contender::ask(const ConvProblem& problem, const ConvWeights& weights) {
     strategy_ = row_->make();
     entry.cost = strategy_->cost(problem);
     entry.error_bounds = strategy_->error_bounds(problem);
+    reach_ = strategy_->error_reach(problem);
     if (auto why = strategy_->refuses(problem, weights)) refuse(*why);
   } catch (const Error& e) {
     refuse(e.what());
@@ -54,8 +55,7 @@ void Contender::prove(Machine& machine, const ConvProblem& problem, const ConvWe
 }
 
 bool Contender::prove_again(Machine& machine, const void* out, Expected& expected) {
-  const Expected::Verdict verdict =
-      expected.judge(machine.runtime(), out, entry.error_bounds, strategy_->error_reach());
+  const Expected::Verdict verdict = expected.judge(machine.runtime(), out, entry.error_bounds, reach_);
   entry.bound_fraction = std::max(entry.bound_fraction, verdict.bound_fraction);
   if (!verdict.good) refuse(verdict.fault);
   return verdict.good;

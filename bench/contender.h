@@ -35,6 +35,7 @@ class Contender {
   const RegistryRow* row_;
   std::unique_ptr<Strategy> strategy_;
   NoStages no_stages_;
+  int64_t reach_ = 0;  // of its errors
   double first_us_ = 0;
 };
 

@@ -50,7 +50,7 @@ class Strategy {
   /// How far beyond a value's own window, in pixels, others disturb it: with the rounding errors of their
   /// pixels, and with their NaN and Inf. More than none where a strategy transforms a tile as a whole. Such a
   /// strategy is held to the error bound of that reach.
-  virtual int64_t error_reach() const { return 0; }
+  virtual int64_t error_reach(const ConvProblem&) const { return 0; }
 
   /// What a launch asks of the machine. Of the algorithm, so that it is known before prepare().
   virtual Cost cost(const ConvProblem&) const;

@@ -99,11 +99,11 @@ class BoundsWithin {
 
   Comparison compare_with(const std::vector<T>& expected, const std::vector<T>& result,
                           const Strategy& strategy, const ConvProblem& problem) {
-    std::vector<float>& bound = of_reach_[strategy.error_reach()];
+    const int64_t reach = strategy.error_reach(problem);
+    std::vector<float>& bound = of_reach_[reach];
     if (bound.empty()) {
       bound.resize(expected.size());
-      error_bound_within(strategy.error_reach(), shape_, weights_, precision_of<T>(), in_.data(),
-                         bound.data());
+      error_bound_within(reach, shape_, weights_, precision_of<T>(), in_.data(), bound.data());
     }
     return compare<T>(result, expected, bound, {0, strategy.error_bounds(problem)});
   }

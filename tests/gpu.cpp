@@ -211,7 +211,8 @@ TEST(Gpu, OneNanReachesExactlyItsNeighbours) {  // C8
   for (const std::string& name : kernel_names()) {
     const auto out = run<float>(*device, *find_strategy(name, Target::cuda, Precision::fp32), {s, {}, {}},
                                 constant_weights(s, 1), in);
-    const int64_t reach = find_strategy(name, Target::cuda, Precision::fp32)->make()->error_reach();
+    const int64_t reach =
+        find_strategy(name, Target::cuda, Precision::fp32)->make()->error_reach({s, {}, {}});
     EXPECT_TRUE(nan_spreads(out, 32, 10, reach)) << name;
   }
 }

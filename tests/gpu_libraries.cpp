@@ -133,7 +133,7 @@ TEST(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
     if (!out) continue;
     const auto strategy = row->make();
     // what only adds products is exact; what transforms them is off by less than the 1 that TF32 costs
-    const float allowed = strategy->error_reach() > 0 ? 0.25f : 0.0f;
+    const float allowed = strategy->error_reach({s, {}, {}}) > 0 ? 0.25f : 0.0f;
     int rounded = 0, wrong = 0;
     for (const float v : *out) {
       rounded += v == 4096.0f;
@@ -164,7 +164,7 @@ TEST(GpuLibraries, SumsOfOnes) {  // C11, C19, C20
       std::string why;
       const auto out = run_or_refuse<float>(*device, *row, {s, {}, {}}, constant_weights(s, 1), in, why);
       if (!out) continue;
-      const double inexact = row->make()->error_reach() > 0 ? 2 : 1;
+      const double inexact = row->make()->error_reach({s, {}, {}}) > 0 ? 2 : 1;
       EXPECT_EQ(sum_of_ones(*out, inexact), o.sum) << row->info.id() << " " << describe(s);
     }
   }
@@ -180,7 +180,7 @@ TEST(GpuLibraries, OneNan) {  // C8
     std::string why;
     const auto out = run_or_refuse<float>(*device, *row, {s, {}, {}}, constant_weights(s, 1), in, why);
     if (!out) continue;
-    EXPECT_TRUE(nan_spreads(*out, 32, 10, row->make()->error_reach())) << row->info.id();
+    EXPECT_TRUE(nan_spreads(*out, 32, 10, row->make()->error_reach({s, {}, {}}))) << row->info.id();
     if (row->info.name == "fft") {
       EXPECT_EQ(std::count_if(out->begin(), out->end(), [](float v) { return std::isnan(v); }), 1024);
     }
@@ -219,7 +219,7 @@ TEST(GpuLibraries, ActivationsOfWhatOnlyAdds) {  // C9, C10
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto device = make_runtime(Target::cuda);
   for (const RegistryRow* row : library_rows(Precision::fp32)) {
-    if (row->make()->error_reach() > 0) continue;  // a NaN would be in every value
+    if (row->make()->error_reach({s, {}, {}}) > 0) continue;  // a NaN would be in every value
     const auto expect = [&](Activation a, const std::vector<float>& in, const std::vector<float>& expected) {
       std::string why;
       const auto out = run_or_refuse<float>(*device, *row, {s, a, {}}, constant_weights(s, 1), in, why);

@@ -232,6 +232,40 @@ TEST_F(Operations, FaultsNameTheSetting) {
   EXPECT_TRUE(one_line_with(error_of([&] { prepare(large); }), {"w.npy", "1x32", "at most 31"}));
 }
 
+TEST(PermittedDifferences, AreWhatBothSidesState) {
+  ConvShape s;
+  s.c_in = 2, s.h = s.w = 8, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  struct Row {
+    const char *a, *b;
+    Activation activation;
+    double bounds;
+    int64_t reach;
+  };
+  const Row table[] = {{"direct/emulated", "reference/cpu", Activation::none, 1, 0},
+                       {"reference/cpu", "direct/emulated", Activation::relu, 1, 0},
+                       {"reference/cpu", "reference/cpu", Activation::none, 1, 0},
+                       {"direct/emulated", "onednn/cpu", Activation::tanh, 2, 0},
+                       {"winograd_f4/emulated", "reference/cpu", Activation::none, 4, 3},  // 8 / c_in
+                       {"winograd_f2/emulated", "winograd_f4/emulated", Activation::sigmoid, 5, 3}};
+  const auto info = [](const std::string& text) {
+    const std::size_t slash = text.find('/');
+    return find_strategy(text.substr(0, slash), *parse_target(text.substr(slash + 1)), Precision::fp32)->info;
+  };
+  for (const Row& row : table) {
+    SCOPED_TRACE(std::string(row.a) + " and " + row.b);
+    const PermittedDifference p =
+        permitted_difference({s, row.activation, Rounding::fused}, info(row.a), info(row.b));
+    EXPECT_EQ(p.tolerance.bound_fraction, row.bounds);
+    EXPECT_EQ(p.reach, row.reach);
+    const bool smooth = row.activation == Activation::tanh || row.activation == Activation::sigmoid;
+    EXPECT_EQ(p.tolerance.absolute, smooth ? 0x1p-21 : 0);  // 4 * 2^-23
+  }
+  Comparison c;
+  c.max_bound_fraction = 0.3125;
+  EXPECT_EQ(bounds_text(c, {0, 8}), "0.312 of 8 permitted error bounds");
+  EXPECT_EQ(bounds_text(c, {0, 1}), "0.312 of 1 permitted error bound");
+}
+
 TEST(Rows, ChosenByNameTargetAndPrecision) {
   const bool cuda = !cuda_unavailable();
   struct Row {

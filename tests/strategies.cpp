@@ -92,7 +92,7 @@ TEST(Strategies, OneNanReachesExactlyItsNeighbours) {  // C8
   const auto runtime = make_runtime(Target::emulated);
   for (const RegistryRow* row : host_rows(Precision::fp32)) {
     const auto out = run<float>(*runtime, *row, {s, {}, Rounding::fused}, constant_weights(s, 1), in);
-    EXPECT_TRUE(nan_spreads(out, 32, 10, row->make()->error_reach())) << row->info.id();
+    EXPECT_TRUE(nan_spreads(out, 32, 10, row->make()->error_reach({s, {}, {}}))) << row->info.id();
   }
 }
 
@@ -136,7 +136,8 @@ TEST(Strategies, ActivationsOnExtremes) {  // C9, C10
     const auto apply = [&](Activation a, const std::vector<float>& in) {
       return run<float>(*runtime, *row, {s, a, Rounding::fused}, constant_weights(s, 1), in);
     };
-    EXPECT_TRUE(same_bits(apply(Activation::relu, {nan, -1, 0, 2, -0x1p100f, 0x1p100f}), {nan, 0, 0, 2, 0, 0x1p100f}))
+    EXPECT_TRUE(
+        same_bits(apply(Activation::relu, {nan, -1, 0, 2, -0x1p100f, 0x1p100f}), {nan, 0, 0, 2, 0, 0x1p100f}))
         << row->info.id();
     EXPECT_TRUE(same_bits(apply(Activation::tanh, {44, 45, 89, 100, -100, 2295}), {1, 1, 1, 1, -1, 1}))
         << row->info.id();

@@ -74,7 +74,7 @@ TEST(Winograd, OneNanReachesItsTiles) {  // C8
       const RegistryRow& row = *find_strategy(name, Target::emulated, Precision::fp32);
       const auto out = run<float>(*runtime, row, {s, {}, {}}, constant_weights(s, 1), in);
       const auto count = std::count_if(out.begin(), out.end(), [](float v) { return std::isnan(v); });
-      EXPECT_TRUE(nan_spreads(out, 32, at, row.make()->error_reach())) << name << " " << at;
+      EXPECT_TRUE(nan_spreads(out, 32, at, row.make()->error_reach({s, {}, {}}))) << name << " " << at;
       EXPECT_GE(count, 9) << name << " " << at;
       if (at != 10) continue;
       EXPECT_LE(count, 16) << name;

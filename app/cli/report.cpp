@@ -91,7 +91,10 @@ Json comparison_json(const RunResult& r) {
           {"psnr_db", number(c.psnr_db)},
           {"max_bound_fraction", number(c.max_bound_fraction)},
           {"over_tolerance", c.over_tolerance},
-          {"tolerance", {{"absolute", r.tolerance.absolute}, {"bound_fraction", r.tolerance.bound_fraction}}},
+          {"tolerance",
+           {{"absolute", r.permitted.tolerance.absolute},
+            {"bound_fraction", r.permitted.tolerance.bound_fraction},
+            {"reach", r.permitted.reach}}},
           {"nonfinite_a", c.nonfinite_a},
           {"nonfinite_b", c.nonfinite_b},
           {"nonfinite_mismatch", c.nonfinite_mismatch},
@@ -120,10 +123,9 @@ std::string stage_line(const Measured& m) {
                      m.info.target == Target::emulated ? ", emulated: not a GPU's time" : "");
 }
 
-std::string difference_line(const Comparison& c) {
-  std::string text =
-      fmt::format("max {:.3g}, mean {:.3g}, {} ulp, {:.3g} of the error bound, {} of {} over it", c.max_abs,
-                  c.mean_abs, c.max_ulp, c.max_bound_fraction, c.over_tolerance, c.count);
+std::string difference_line(const Comparison& c, const Tolerance& permitted) {
+  std::string text = fmt::format("max {:.3g}, mean {:.3g}, {} ulp, {}, {} of {} over", c.max_abs, c.mean_abs,
+                                 c.max_ulp, bounds_text(c, permitted), c.over_tolerance, c.count);
   if (c.nonfinite_a + c.nonfinite_b > 0)
     text +=
         fmt::format("; not finite: {} and {}, {} unlike", c.nonfinite_a, c.nonfinite_b, c.nonfinite_mismatch);
@@ -171,7 +173,7 @@ std::string run_summary(const RunResult& r, const std::string& folder) {
   line("time", stage_line(r.strategy));
   line("against", fmt::format("{} on {}", r.against.info.id(), r.against.device));
   line("time", stage_line(r.against));
-  line("difference", difference_line(r.comparison));
+  line("difference", difference_line(r.comparison, r.permitted.tolerance));
   line("written", fmt::format("{}: maps.npy, maps.png, difference.png, run.json", folder));
   return text;
 }

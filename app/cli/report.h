@@ -16,7 +16,7 @@ struct RunResult {
   PreparedOperation prepared;
   Measured strategy, against;
   Comparison comparison;
-  Tolerance tolerance;
+  PermittedDifference permitted;
 };
 
 /// run.json. NaN and infinities, which JSON has no numbers for, are the texts "nan", "inf" and "-inf".

@@ -26,12 +26,13 @@ void compare_results(RunResult& r, const std::vector<std::byte>& input) {
   const Operation& op = r.prepared.operation;
   const Precision precision = r.strategy.info.precision;
   std::vector<float> bound(static_cast<std::size_t>(op.problem.shape.output_size()));
-  error_bound(op.problem.shape, op.weights, precision, input.data(), bound.data());
-  r.tolerance = tolerance_of(op.problem, precision);
+  r.permitted = permitted_difference(op.problem, r.strategy.info, r.against.info);
+  error_bound_within(r.permitted.reach, op.problem.shape, op.weights, precision, input.data(), bound.data());
   const std::vector<std::byte>&a = r.strategy.output, &b = r.against.output;
-  r.comparison = precision == Precision::fp64
-                     ? compare<double>(values_of<double>(a), values_of<double>(b), bound, r.tolerance)
-                     : compare<float>(values_of<float>(a), values_of<float>(b), bound, r.tolerance);
+  r.comparison =
+      precision == Precision::fp64
+          ? compare<double>(values_of<double>(a), values_of<double>(b), bound, r.permitted.tolerance)
+          : compare<float>(values_of<float>(a), values_of<float>(b), bound, r.permitted.tolerance);
 }
 
 std::vector<OutputFile> output_files(const RunResult& r) {
@@ -44,8 +45,8 @@ std::vector<OutputFile> output_files(const RunResult& r) {
   files.push_back({"maps.png", maps_png(a, r.prepared.labels, map_coloring(a, r.settings), title)});
   const Comparison& c = r.comparison;
   std::string difference_title =
-      fmt::format("{} - {}: max error {:.6g}, {} of {} over the error bound", title, r.against.info.id(),
-                  c.max_abs, c.over_tolerance, c.count);
+      fmt::format("{} - {}: max error {:.6g}, {}, {} of {} over", title, r.against.info.id(), c.max_abs,
+                  bounds_text(c, r.permitted.tolerance), c.over_tolerance, c.count);
   if (c.nonfinite_a + c.nonfinite_b > 0)
     difference_title += fmt::format(", {} and {} not finite", c.nonfinite_a, c.nonfinite_b);
   files.push_back({"difference.png", difference_png(a, b, r.prepared.labels, c.max_abs, difference_title)});

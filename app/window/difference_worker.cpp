@@ -16,6 +16,7 @@ struct Kept {
   std::unique_ptr<ChainPool> pool;
   HostMapsPtr b;
   HostMapsPtr bound_of;  // whose frame and operation the bound is of
+  int64_t reach = 0;     // of the bound
   std::shared_ptr<const std::vector<float>> bound;
 };
 
@@ -35,23 +36,25 @@ HostMapsPtr side_b(Kept& kept, const DifferenceRequest& request, std::vector<Fra
   return kept.b;
 }
 
-void make_bound(Kept& kept, const HostMapsPtr& a, const HostMapsPtr& b) {
-  if (kept.bound_of && same_input(*kept.bound_of, *a)) return;
+void make_bound(Kept& kept, const HostMapsPtr& a, const HostMapsPtr& b, int64_t reach) {
+  if (kept.bound_of && kept.reach == reach && same_input(*kept.bound_of, *a)) return;
   const void* input = b->input ? b->input : a->input;
   if (!input) throw Error("difference: neither side has its input in host memory");
   const Operation& operation = a->prepared->operation;
   auto bound =
       std::make_shared<std::vector<float>>(static_cast<std::size_t>(operation.problem.shape.output_size()));
-  error_bound(operation.problem.shape, operation.weights, a->info.precision, input, bound->data());
+  error_bound_within(reach, operation.problem.shape, operation.weights, a->info.precision, input,
+                     bound->data());
   kept.bound = std::move(bound);
+  kept.reach = reach;
   kept.bound_of = b->input ? b : a;
 }
 
 template <class T>
-Comparison compared(const HostMaps& a, const HostMaps& b, const std::vector<float>& bound) {
+Comparison compared(const HostMaps& a, const HostMaps& b, const std::vector<float>& bound,
+                    const Tolerance& tolerance) {
   return compare(std::span(static_cast<const T*>(a.values), bound.size()),
-                 std::span(static_cast<const T*>(b.values), bound.size()), std::span(bound),
-                 tolerance_of(a.prepared->operation.problem, a.info.precision));
+                 std::span(static_cast<const T*>(b.values), bound.size()), std::span(bound), tolerance);
 }
 
 void serve(Kept& kept, DifferenceRequest& request, DifferenceWorker::Sink& sink) {
@@ -59,14 +62,17 @@ void serve(Kept& kept, DifferenceRequest& request, DifferenceWorker::Sink& sink)
   delivery.result.number = request.number;
   const HostMapsPtr b = side_b(kept, request, &delivery.times);
   if (sink.superseded()) return;
-  make_bound(kept, request.a, b);
+  const PermittedDifference permitted =
+      permitted_difference(request.a->prepared->operation.problem, request.a->info, b->info);
+  make_bound(kept, request.a, b, permitted.reach);
   if (sink.superseded()) return;
   delivery.result.a = request.a;
   delivery.result.b = b;
   delivery.result.bound = kept.bound;
+  delivery.result.tolerance = permitted.tolerance;
   delivery.result.comparison = request.a->info.precision == Precision::fp64
-                                   ? compared<double>(*request.a, *b, *kept.bound)
-                                   : compared<float>(*request.a, *b, *kept.bound);
+                                   ? compared<double>(*request.a, *b, *kept.bound, permitted.tolerance)
+                                   : compared<float>(*request.a, *b, *kept.bound, permitted.tolerance);
   if (request.pinned_b) {
     std::memcpy(request.pinned_b->data(), b->values,
                 output_bytes(request.a->prepared->operation, request.a->info.precision));

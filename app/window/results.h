@@ -49,6 +49,7 @@ struct DifferenceResult {
   HostMapsPtr a, b;
   std::shared_ptr<const std::vector<float>> bound;
   Comparison comparison;
+  Tolerance tolerance;  // of the comparison: how many bounds are permitted
 };
 
 /// A row of the strategy list.

@@ -106,6 +106,7 @@ Json difference_json(const Results& r) {
           {"rmse", number(c.rmse)},
           {"psnr_db", number(c.psnr_db)},
           {"max_bound_fraction", number(c.max_bound_fraction)},
+          {"permitted_bounds", d.tolerance.bound_fraction},
           {"over_tolerance", c.over_tolerance},
           {"nonfinite_a", c.nonfinite_a},
           {"nonfinite_b", c.nonfinite_b},

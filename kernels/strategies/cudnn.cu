@@ -107,7 +107,7 @@ class Cudnn final : public Strategy {
     return bounds;
   }
 
-  int64_t error_reach() const override {
+  int64_t error_reach(const ConvProblem&) const override {
     int64_t reach = 0;
     for (const CudnnAlgorithm& a : candidates())
       reach = std::max(reach, a.mixing == Mixing::plane  ? CudnnConfig::kPlaneReach

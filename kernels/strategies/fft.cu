@@ -158,7 +158,7 @@ class Fft final : public Strategy {
   double error_bounds(const ConvProblem& p) const override {
     return std::max(1.0, std::log2(static_cast<double>(fft_plane(p.shape).reals())));
   }
-  int64_t error_reach() const override { return FftConfig::kEverywhere; }
+  int64_t error_reach(const ConvProblem&) const override { return FftConfig::kEverywhere; }
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     const ConvShape& s = p.shape;

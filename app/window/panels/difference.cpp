@@ -71,7 +71,7 @@ std::string position_text(const Comparison& c, const ConvShape& s) {
 void numbers(const DifferenceResult& d, Numbers n) {
   const Comparison& c = d.comparison;
   n.row("result", c.pass ? "pass" : "differs",
-        "Pass: all values finite and none further off than the error bound", !c.pass);
+        "Pass: all values finite and none further off than the permitted error bounds", !c.pass);
   n.row("values", std::to_string(c.count), "Values compared: all maps at full size");
   n.row("max |A-B|", c.max_abs, "Largest absolute difference, in double");
   n.row("mean |A-B|", c.mean_abs, "Mean absolute difference");
@@ -80,10 +80,13 @@ void numbers(const DifferenceResult& d, Numbers n) {
   n.row("max ULP", std::to_string(c.max_ulp),
         "Most representable values between A and B; large near 0 without harm");
   n.row("PSNR, dB", c.psnr_db, "20 log10(largest |B| / RMSE); infinite where both are equal");
-  n.row("max of bound", c.max_bound_fraction,
-        "Largest |A - B| / (n eps (sum |w||x| + |bias|)); above 1 is a fault");
-  n.count("over bound", c.over_tolerance,
-          "Values further off than the bound, and all values that are not finite");
+  n.row(
+      "error bounds", fmt::format("{:.4g} of {:.4g}", c.max_bound_fraction, d.tolerance.bound_fraction),
+      "Largest |A - B| in error bounds n eps (sum |w||x| + |bias|), and how many A and B are permitted: one "
+      "for each that only adds products, more for one that transforms or rounds to TF32. Where one "
+      "transforms, the largest |w| and |x| within its reach count");
+  n.count("over bounds", c.over_tolerance,
+          "Values further off than the permitted bounds, and all values that are not finite");
   n.count("not finite, A", c.nonfinite_a, "NaN or infinite values of A");
   n.count("not finite, B", c.nonfinite_b, "NaN or infinite values of B");
   n.count("mismatched", c.nonfinite_mismatch,
