@@ -6,10 +6,11 @@ namespace convscope::bench {
 namespace {
 
 /// Sets that together are eight times the last cache; two at least, so that no launch finds its own inputs.
+/// At most 64: a workload for which those are too few is over before memory matters.
 int streaming_sets(const Machine& machine, std::size_t bytes) {
   constexpr std::size_t kMost = std::size_t{2} << 30;  // of memory
-  const std::size_t wanted = std::min(8 * machine.cache_bytes(), kMost);
-  return std::max(2, static_cast<int>(wanted / bytes) + 1);
+  const std::size_t wanted = std::min(8 * machine.cache_bytes(), kMost) / bytes + 1;
+  return static_cast<int>(std::clamp<std::size_t>(wanted, 2, 64));
 }
 
 }  // namespace

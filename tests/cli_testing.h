@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -40,10 +41,12 @@ class Cli : public ::testing::Test {
     posix_spawn_file_actions_addchdir_np(&actions, (folder_ / "").c_str());
     pid_t child = 0;
     const int failed = ::posix_spawn(&child, CONVSCOPE_PROGRAM, &actions, nullptr, argv.data(), environ);
+    child_ = child;
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) return {-1, "", "cannot be started"};
     int status = 0;
     ::waitpid(child, &status, 0);
+    child_ = 0;
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, to.empty() ? read_string(out) : "",
             read_string(err)};
   }
@@ -56,6 +59,7 @@ class Cli : public ::testing::Test {
   Json run_report() { return Json::parse(read_string(folder_ / "out/run.json")); }
 
   TemporaryFolder folder_;
+  std::atomic<pid_t> child_ = 0;  // while the program runs, for a test that sends it signals
 };
 
 }  // namespace convscope::testing

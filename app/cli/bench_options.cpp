@@ -46,7 +46,13 @@ CLI::App* add_bench(CLI::App& app, BenchOptions& options) {
   bench
       ->add_option("--seconds", options.seconds,
                    "Most that the rounds of one row take; a slow row gets fewer")
-      ->check(CLI::Range(0.001, 3600.0));
+      ->check(CLI::Validator(  // CLI::Range takes NaN
+          [](const std::string& text) {
+            double seconds = 0;
+            const bool good = CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= 3600;
+            return good ? std::string() : "Value " + text + " not in range 0.001 to 3600";
+          },
+          "FLOAT in [0.001 - 3600]"));
   bench->add_flag("--streaming", options.streaming, "Only with inputs in memory")->disable_flag_override();
   bench->add_flag("--hot", options.hot, "Only with inputs in the caches")->disable_flag_override();
   bench->add_option("--json", options.json, "Write all figures; what there is so far after each workload")
