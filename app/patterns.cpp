@@ -16,6 +16,7 @@
 
 #include "app/display.h"
 #include "app/image_file.h"
+#include "app/live/barcode.h"
 #include "app/pattern_chart.h"
 #include "app/random.h"
 #include "app/source.h"
@@ -115,6 +116,13 @@ Draw picture(void (*draw)(int, int, uint8_t*)) {
   };
 }
 
+/// The number over a chart: the chart is there to be seen, the number to be read back.
+void draw_barcode(const Request& r, Frame& frame) {
+  picture(draw_chart)(r, frame);
+  barcode::draw(static_cast<uint32_t>(r.option("number", 0)), r.w, r.h, r.channels,
+                reinterpret_cast<uint8_t*>(frame.pixels.data()));
+}
+
 const std::vector<Pattern>& pattern_table() {
   static const std::vector<Pattern> table = {
 #ifdef CONVSCOPE_WITH_SCENE
@@ -167,6 +175,12 @@ const std::vector<Pattern>& pattern_table() {
        false,
        {"value"},
        draw_constant},
+      {{"barcode", "a chart with number=0 in black and white blocks; moving, the frame's number"},
+       PixelType::u8,
+       3,
+       true,
+       {"number"},
+       draw_barcode},
   };
   return table;
 }
@@ -222,9 +236,10 @@ bool parse_size(const std::string& source, const std::string& text, Request& req
 
 void check_option(const std::string& source, const std::string& key, const std::string& text, double value) {
   const double most = key == "seed"     ? 0x1p53
+                      : key == "number" ? 0xffffffffp0
                       : key == "period" ? kMaxSide
                                         : std::numeric_limits<double>::infinity();
-  const double least = key == "seed" ? 0 : 1;
+  const double least = key == "seed" || key == "number" ? 0 : 1;
   if (key == "value") return;
   if (!(value >= least && value <= most) || value != std::floor(value))
     fail(source, fmt::format("{}={} is not a whole number within {} to {}", key, text, least, most));
@@ -257,6 +272,10 @@ Request parse_request(const std::string& source, const Pattern& pattern,
   if (request.channels == 0) request.channels = pattern.channels;
   if (pattern.picture && request.channels != 1 && request.channels != 3)
     fail(source, fmt::format("pattern {} has 1 or 3 channels, not {}", pattern.info.name, request.channels));
+  if (pattern.info.name == "barcode" &&
+      (request.w < barcode::kLeastWidth || request.h < barcode::kLeastHeight))
+    fail(source, fmt::format("{}x{} pixels are too few for pattern barcode, expected at least {}x{}",
+                             request.w, request.h, barcode::kLeastWidth, barcode::kLeastHeight));
   if (int64_t{request.w} * request.h * request.channels > kMaxValues)
     fail(source, fmt::format("{} x {} x {} values, expected at most {}", request.w, request.h,
                              request.channels, kMaxValues));

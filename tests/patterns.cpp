@@ -21,6 +21,10 @@ TEST(Patterns, EverySizeAndChannelCount) {
       for (const char* channels : {"", "x1", "x3"}) {
         const std::string source = "pattern:" + info.name + ":" + size + channels;
         SCOPED_TRACE(source);
+        if (info.name == "barcode" && std::string(size) != "641x359") {
+          EXPECT_TRUE(one_line_with(error_of([&] { open_source(source); }), {source, "at least 44x9"}));
+          continue;
+        }
         const FramePtr frame = open_source(source);
         EXPECT_EQ(std::to_string(frame->layout.w) + "x" + std::to_string(frame->layout.h), size);
         EXPECT_EQ(frame->pixels.size(), frame->layout.bytes());

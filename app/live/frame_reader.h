@@ -21,6 +21,7 @@ struct ReaderInfo {
   bool live = false;      // its frames come by themselves: read() waits for the next, nothing can be paused
   bool seekable = false;  // seek() works
   bool never_repeats = false;  // two frames with equal pixels mean that it hangs: a sensor's noise
+  bool operator==(const ReaderInfo&) const = default;
 };
 
 /// An open source of frames. One thread; every call may block for as long as the device pleases.

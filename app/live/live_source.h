@@ -1,16 +1,23 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/frame.h"
 #include "app/live/frame_pool.h"
 #include "app/live/frame_reader.h"
 
 namespace convscope {
+
+/// Totals of a source over all its openings.
+struct LiveCounts {
+  uint64_t read = 0, dropped = 0;
+};
 
 enum class LiveState {
   opening,
@@ -45,7 +52,8 @@ struct LiveOptions {
   std::shared_ptr<FramePool> pool;  // null: one of its own
   double stall_seconds = 1.5;       // without a frame (or 3 of its intervals, if longer)
   double retry_seconds = 1;         // between attempts to open a lost source
-  double close_seconds = 1;         // that the destructor waits for a read that hangs
+  bool retry_failed = false;  // so is one that could not be opened at first, as a camera to be plugged in
+  double close_seconds = 1;   // that the destructor waits for a read that hangs
 };
 
 /// A reader on a thread of its own, with a slot for its newest frame. No call waits for the source, and no
@@ -82,15 +90,17 @@ class LiveSource {
   bool closed() const;  // its threads have ended
 
  private:
-  struct Session;  // shared with the thread that reads, which may outlive this object
-  struct Watch;
-  void start();
+  struct Thread;
+  void start(const LiveCounts&);
 
   Open open_;
   std::function<void()> wake_;
   LiveOptions options_;
-  std::shared_ptr<Session> session_;
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<Thread> reading_;
+  std::vector<Thread> left_;  // whose reads hung when the source was opened again
+  std::thread watch_;
+  bool closing_ = false;
+  std::chrono::steady_clock::time_point close_asked_{};
 };
 
 /// A LiveSource of open_reader(source).
