@@ -226,6 +226,7 @@ void run_grid(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
 
 DeviceMemory::DeviceMemory(std::size_t bytes) {
   if (bytes == 0) return;
+  check_available(bytes);
   constexpr std::size_t kAlignment = 256;  // as cudaMalloc has it
   data_ = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (data_ == nullptr) throw Error("needs " + readable_bytes(bytes) + " of memory, which is not to be had");

@@ -30,10 +30,7 @@ class HostBuffer final : public Buffer {
   explicit HostBuffer(std::size_t bytes) {
     bytes_ = bytes;
     if (bytes == 0) return;
-    constexpr std::size_t kLarge = std::size_t{1} << 28;  // below, asking costs more than it is worth
-    if (const std::size_t free = bytes < kLarge ? SIZE_MAX : available_bytes(); bytes > free) {
-      throw Error("needs " + readable_bytes(bytes) + " of memory, " + readable_bytes(free) + " are free");
-    }
+    check_available(bytes);
     // Page-aligned, so that pages are zeroed by the kernel at first touch and vectors load aligned.
     data_ = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (data_ == nullptr)
@@ -122,6 +119,13 @@ std::string readable_bytes(std::size_t bytes) {
     std::snprintf(text, sizeof text, "%zu bytes", bytes);
   }
   return text;
+}
+
+void check_available(std::size_t bytes) {
+  constexpr std::size_t kLarge = std::size_t{1} << 28;  // below, asking costs more than it is worth
+  if (bytes < kLarge) return;
+  if (const std::size_t free = available_bytes(); bytes > free)
+    throw Error("needs " + readable_bytes(bytes) + " of memory, " + readable_bytes(free) + " are free");
 }
 
 std::unique_ptr<Runtime> make_host_runtime() { return std::make_unique<HostRuntime>(); }

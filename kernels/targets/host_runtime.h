@@ -16,6 +16,9 @@ std::unique_ptr<Runtime> make_host_runtime();
 std::unique_ptr<Runtime> make_cuda_runtime();
 #endif
 
+/// Throws Error where this machine has not so much memory to give: "needs 8.98 GB of memory, ... are free".
+void check_available(std::size_t bytes);
+
 /// "8.98 GB", in powers of ten.
 std::string readable_bytes(std::size_t bytes);
 
