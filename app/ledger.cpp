@@ -53,6 +53,12 @@ FrameRecord* Ledger::find(uint64_t id) {
 
 void Ledger::take(uint64_t id, uint64_t sequence, double captured, double now, std::size_t bytes) {
   if (!frames_.empty() && frames_.back().id >= id) return;  // the same frame, computed once more
+  if (!frames_.empty() && sequence <= frames_.back().sequence) {
+    // the source was opened anew, and counts from the start
+    counts_ = {};
+    computed_sequence_ = point_dropped_ = 0;
+    frames_.clear();
+  }
   if (frames_.size() == kFrames) frames_.pop_front();
   FrameRecord& f = frames_.emplace_back();
   f.id = id, f.sequence = sequence, f.bytes = bytes;
@@ -65,7 +71,7 @@ void Ledger::compute(uint64_t id, double started, double uploaded, double comput
                      const std::vector<StageTime>& stages) {
   FrameRecord* const f = find(id);
   if (!f || f->computed > 0) return;
-  f->started = started, f->uploaded = uploaded, f->computed = computed;
+  f->started = started > 0 ? started : f->taken, f->uploaded = uploaded, f->computed = computed;
   f->stages = stages;
   ++counts_.computed;
   computed_sequence_ = std::max(computed_sequence_, f->sequence);

@@ -59,8 +59,10 @@ class Ledger {
   /// Another source: everything starts again.
   void clear();
 
+  /// A sequence that goes back begins the counts again: the source was opened anew.
   void take(uint64_t id, uint64_t sequence, double captured, double now, std::size_t bytes);
-  /// `started`, `uploaded`, `computed`: see FrameRecord. Of a frame that was not taken: nothing happens.
+  /// `started` (0: when it was taken), `uploaded`, `computed`: see FrameRecord. Of a frame that was not
+  /// taken: nothing happens.
   void compute(uint64_t id, double started, double uploaded, double computed,
                const std::vector<StageTime>& stages);
   void view(uint64_t id, double started, double ended);

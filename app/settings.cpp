@@ -250,6 +250,10 @@ std::vector<Setting> view_settings() {
                       {"signed_difference", Metric::signed_difference}},
                      6),
       flag({"interop", "", "draw from CUDA's memory without a copy where the driver can"}, &S::interop),
+      flag({"freeze", "", "the frame of a stream on screen stays"}, &S::freeze),
+      number({"frame_limit", "a number from 0 up", "frames of a stream computed a second at most; 0: all"},
+             &S::frame_limit, 0),
+      flag({"vsync", "", "the window draws no more often than the monitor"}, &S::vsync),
   };
 }
 

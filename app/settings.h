@@ -80,6 +80,10 @@ struct Settings {
   double range_low = 0, range_high = 1;       // where not automatic
   Metric metric = Metric::signed_difference;  // of the tab `difference`
   bool interop = true;
+  // flow
+  bool freeze = false;     // the frame of a stream on screen stays
+  double frame_limit = 0;  // of a stream's frames, so many a second at most are computed; 0: all
+  bool vsync = true;       // the window draws no more often than the monitor
   // race
   BottomTab bottom_tab = BottomTab::timings;
   RaceRows race_rows;

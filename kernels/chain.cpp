@@ -45,6 +45,10 @@ std::size_t plane_bytes(int64_t values, Precision precision) {
   return static_cast<std::size_t>(values) * bytes_of(precision);
 }
 
+bool same_row(const StrategyInfo& a, const StrategyInfo& b) {
+  return a.name == b.name && a.target == b.target && a.precision == b.precision;
+}
+
 void validate(const Operation& op) {
   const ConvShape& shape = op.problem.shape;
   if (auto why = fault(shape)) throw Error(*why);
@@ -66,7 +70,7 @@ Chain::~Chain() = default;
 
 void Chain::set(const RegistryRow& row, const Operation& op) {
   State& s = *state_;
-  if (s.strategy && s.strategy->info().id() == row.info.id() && s.operation == op) return;
+  if (s.strategy && same_row(s.strategy->info(), row.info) && s.operation == op) return;
   const std::string& name = row.info.name;
   if (auto why = unavailable(row.info)) throw Error(name + " is not available: " + *why);
   validate(op);

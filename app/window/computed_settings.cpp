@@ -15,6 +15,15 @@ Settings computed_part(const Settings& s) {
   return part;
 }
 
+bool same_computation(const Settings& a, const Settings& b) {
+  return a.bank == b.bank && a.weights_file == b.weights_file && a.bias_file == b.bias_file &&
+         a.edited_weights == b.edited_weights && a.kernel == b.kernel && a.convolution == b.convolution &&
+         a.stride == b.stride && a.dilation == b.dilation && a.pad == b.pad && a.anchor == b.anchor &&
+         a.border == b.border && a.activation == b.activation && a.unit_scale == b.unit_scale &&
+         a.strategy == b.strategy && a.target == b.target && a.precision == b.precision &&
+         a.rounding == b.rounding;
+}
+
 void restore_computed_part(Settings& s, const Settings& from) {
   s.bank = from.bank;
   s.weights_file = from.weights_file;

@@ -10,14 +10,19 @@ namespace convscope {
 void DeviceSide::run(Slot slot, uint64_t number, const FramePtr& frame,
                      std::shared_ptr<const PreparedOperation> prepared, const RegistryRow& row, bool first) {
   chains_[slot].set(row, prepared->operation);
-  chains_[slot].run(frame->id, frame->pixels.data());
-  launched_.push_back({slot, first});
+  run_chain(slot, frame);
+  launched_.push_back({slot, first, frame->id});
   jobs_[slot] = {number, frame, std::move(prepared), row.info};
 }
 
+void DeviceSide::run_chain(Slot slot, const FramePtr& frame) {
+  const Pixels& pixels = frame->pixels;
+  chains_[slot].run(frame->id, HostPixels{pixels.data(), pixels.pinned(), frame});
+}
+
 void DeviceSide::run_again(Slot slot) {
-  chains_[slot].run(jobs_[slot].frame->id, jobs_[slot].frame->pixels.data());
-  launched_.push_back({slot, false});
+  run_chain(slot, jobs_[slot].frame);
+  launched_.push_back({slot, false, jobs_[slot].frame->id});
 }
 
 void DeviceSide::read_back(Slot slot, bool with_input) {
@@ -48,6 +53,7 @@ void DeviceSide::begin_transfer() {
   }
   if (with_input) runtime_->download_async(host + bytes, chains_[slot].input(), input_bytes);
   stages.end_frame();
+  transferred_->record();
   auto maps = std::make_shared<HostMaps>();
   maps->number = job.number;
   maps->frame = job.frame;
@@ -60,9 +66,8 @@ void DeviceSide::begin_transfer() {
 }
 
 std::shared_ptr<HostMaps> DeviceSide::poll(Slot* slot) {
-  if ((!transfer_ && in_flight_.empty()) || !runtime_->idle()) return nullptr;
-  in_flight_.clear();
-  if (!transfer_) return nullptr;
+  if (!in_flight_.empty() && uploaded_->passed()) in_flight_.clear();
+  if (!transfer_ || !transferred_->passed()) return nullptr;
   *slot = transfer_->slot;
   std::shared_ptr<HostMaps> maps = std::move(transfer_->maps);
   transfer_.reset();
@@ -88,6 +93,7 @@ void DeviceSide::upload(std::unique_ptr<Buffer>& target, std::shared_ptr<Buffer>
   if (!target || target->bytes() < bytes) target = runtime_->allocate(bytes);
   runtime_->upload(target->data(), values->data(), bytes);
   in_flight_.push_back(std::move(values));
+  uploaded_->record();
 }
 
 void DeviceSide::upload_b(std::shared_ptr<Buffer> values, std::size_t bytes) {
@@ -102,6 +108,10 @@ std::vector<DeviceSide::Times> DeviceSide::collect_times() {
   std::vector<Times> known;
   for (FrameTimes& t : runtime_->stages().collect()) {
     Times times{a, false, std::move(t)};
+    // a frame that found no place in the ring of events has no time
+    while (times.times.frame != 0 && !launched_.empty() && launched_.front().frame != times.times.frame) {
+      launched_.pop_front();
+    }
     if (times.times.frame != 0 && !launched_.empty()) {
       times.slot = launched_.front().slot;
       times.first = launched_.front().first;
@@ -109,7 +119,7 @@ std::vector<DeviceSide::Times> DeviceSide::collect_times() {
     }
     known.push_back(std::move(times));
   }
-  // with nothing in flight, whatever is still expected found no place in the ring of events and has no time
+  // with nothing in flight, whatever is still expected has no time
   if (!launched_.empty() && runtime_->idle()) launched_.clear();
   return known;
 }

@@ -22,11 +22,17 @@ class DeviceSide {
   };
 
   /// Throws Error where unavailable() has a reason.
-  DeviceSide() : runtime_(make_runtime(Target::cuda)), chains_{Chain(*runtime_), Chain(*runtime_)} {}
+  DeviceSide()
+      : runtime_(make_runtime(Target::cuda)),
+        chains_{Chain(*runtime_), Chain(*runtime_)},
+        transferred_(runtime_->make_marker()),
+        uploaded_(runtime_->make_marker()) {}
 
   /// Enqueues one frame. `first`: the first run after a switch. Throws Error.
   void run(Slot, uint64_t number, const FramePtr&, std::shared_ptr<const PreparedOperation>,
            const RegistryRow&, bool first);
+  /// Whether run() would not wait for the upload of the frame before last.
+  bool ready(Slot slot) const { return chains_[slot].ready(); }
   /// Enqueues the slot's last frame again.
   void run_again(Slot);
 
@@ -65,7 +71,9 @@ class DeviceSide {
   struct Launched {
     Slot slot;
     bool first;
+    uint64_t frame;
   };
+  void run_chain(Slot, const FramePtr&);
   void begin_transfer();
   void upload(std::unique_ptr<Buffer>& target, std::shared_ptr<Buffer> values, std::size_t bytes);
 
@@ -75,6 +83,7 @@ class DeviceSide {
   Job jobs_[2];
   std::optional<bool> wanted_[2];  // a read-back asked for; with its input or without
   std::optional<Transfer> transfer_;
+  std::unique_ptr<Marker> transferred_, uploaded_;  // after transfer_, and after what in_flight_ holds
   std::vector<std::shared_ptr<Buffer>> pinned_;
   std::unique_ptr<Buffer> b_, bound_;
   std::vector<std::shared_ptr<Buffer>> in_flight_;  // uploads that may still read them

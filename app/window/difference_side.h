@@ -16,6 +16,7 @@ struct ViewedPlanes {
   ViewPlanes planes;
   Precision precision = Precision::fp32;
   uint64_t serial = 0;                            // differs for different planes
+  uint64_t frame = 0;                             // Frame::id of which they were computed
   std::vector<std::shared_ptr<const void>> keep;  // owners of host planes
 };
 
@@ -25,23 +26,35 @@ class DifferenceSide {
  public:
   explicit DifferenceSide(std::function<void()> wake) : worker_(make_difference_worker(std::move(wake))) {}
 
-  /// Requests the difference of the shown computation against a row, unless that was the last request.
-  /// `device`: where the shown maps or side B are cuda's. Throws Error where side B cannot be had.
-  void request(Results&, const RegistryRow& against, DeviceSide* device);
+  /// Requests the difference of maps against a row, unless that was the last request. `device`: where the
+  /// maps or side B are cuda's. Throws Error where side B cannot be had.
+  void request(Results&, const HostMapsPtr& a, const RegistryRow& against, DeviceSide* device);
+  /// Whether these maps against this row were the last request.
+  bool asked(uint64_t number, const RegistryRow& against) const {
+    return asked_number_ == number && asked_against_ == against.info.id();
+  }
   void collect(Results&, DeviceSide* device);
   /// Side B, computed on the device, has come to the host.
-  void receive(Results&, std::shared_ptr<HostMaps> b, DeviceSide& device);
+  void receive(std::shared_ptr<HostMaps> b, DeviceSide& device);
   /// Nothing asked for yet, as after the loss of the device.
-  void forget() { asked_number_ = 0, on_device_ = false; }
+  void forget() { asked_number_ = 0, on_device_ = false, a_.reset(); }
+  /// When the newest result was asked for and came, in seconds_now().
+  /// Of the newest result; rises with each.
+  uint64_t serial() const { return serial_; }
+  double started() const { return started_; }
+  double ended() const { return ended_; }
 
-  /// Both sides for the view; nullopt unless they are of the shown computation.
+  /// Both sides for the view, of one frame; nullopt where they are of other settings than the maps shown, or
+  /// lie no longer in the device's memory.
   std::optional<ViewedPlanes> planes(const Results&, DeviceSide* device) const;
 
  private:
-  void submit(const Results&, const RegistryRow*, HostMapsPtr b, DeviceSide* device);
+  void submit(const RegistryRow*, HostMapsPtr b, DeviceSide* device);
 
   uint64_t asked_number_ = 0;  // computation of the newest request, and its side B
   std::string asked_against_;
+  HostMapsPtr a_;  // of the newest request
+  double asked_at_ = 0, started_ = 0, ended_ = 0;
   bool b_by_device_ = false;  // chain b of the device holds side B of the newest request
   bool on_device_ = false;    // side B and bound of the newest result are in device memory
   std::string timed_;         // strategy and shape that the times of side B are of

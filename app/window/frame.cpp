@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <tuple>
 
 #include "app/window/panels/panels.h"
 #include "app/window/screenshot.h"
@@ -51,8 +52,13 @@ void read_pixel(Program& p) {
       (*d->bound)[static_cast<std::size_t>((pixel.plane * s.out_h() + pixel.y) * s.out_w() + pixel.x)];
 }
 
-/// Brings the planes that the tab shows to the view buffer, and what is there through the colours.
-void draw_views(Program& p) {
+WantDifference difference_wanted(const Program& p) {
+  if (p.settings.tab == ViewTab::difference) return WantDifference::picture;
+  return wants_difference(p.settings, p.ui) ? WantDifference::numbers : WantDifference::no;
+}
+
+/// Brings the planes that the tab shows to the view buffer.
+void bring_views(Program& p) {
   const bool difference = p.settings.tab == ViewTab::difference;
   const std::optional<ViewedPlanes> planes =
       difference ? p.pipeline.difference_planes(p.results) : p.pipeline.value_planes(p.results);
@@ -64,12 +70,19 @@ void draw_views(Program& p) {
     p.view_stage.forget_device();
     p.pipeline.device_failed(p.settings, p.results, e.what());
   }
+  if (planes && difference && p.view_stage.has(planes->serial)) p.pipeline.drawn(planes->serial);
   const auto& drawn = p.view_stage.drawn();
+  if (drawn && drawn->ended > 0) p.results.flow.ledger.view(drawn->frame, drawn->started, drawn->ended);
   p.ui.picture_current = planes && drawn && p.view_stage.range() && drawn->serial == planes->serial &&
                          drawn->metric == metric && same_view(drawn->layout, layout);
+}
+
+/// What is in the view buffer, through the colours.
+void color_views(Program& p) {
+  const auto& drawn = p.view_stage.drawn();
   // the first picture waits for its range; later ones take the one before until theirs is known
   if (!drawn || (!p.view_stage.range() && p.heat_map.texture() == 0)) return;
-  p.visible = p.view_stage.range().value_or(p.visible);
+  p.visible = p.view_stage.last_range().value_or(p.visible);
   p.ui.drawn = drawn->layout;
   p.ui.drawn_difference = drawn->metric != Metric::value;
   p.results.range = view_range(p.settings, p.results, p.ui.drawn_difference, p.visible);
@@ -154,15 +167,17 @@ void render(Program& p) {
 
 void frame(Program& p) {
   const Clock::time_point start = Clock::now();
+  p.frame_begun = seconds_now();
   poll(p);
   p.pipeline.collect(p.settings, p.results);
   update_thumbnail(p);
   begin_interface(p);
   draw_interface(p);
   file_tasks(p);
-  p.pipeline.update(p.settings, p.results, wants_difference(p.settings, p.ui));
+  p.pipeline.update(p.settings, p.results, difference_wanted(p));
   p.draw_timer.begin();
-  draw_views(p);
+  bring_views(p);
+  color_views(p);
   render(p);
   p.draw_timer.end();
   release_keys(p);
@@ -180,12 +195,36 @@ void frame(Program& p) {
   p.settled_frames = settled(p) ? p.settled_frames + 1 : 0;
 }
 
+bool advance(Program& p) {
+  Results& r = p.results;
+  const auto seen = [&] {
+    return std::tuple(p.view_stage.buffer().serial(), r.opening, r.computing, r.comparing, r.measuring,
+                      r.fault.has_value(), r.thumbnail.get());
+  };
+  const auto before = seen();
+  p.pipeline.collect(p.settings, r);
+  p.pipeline.update(p.settings, r, difference_wanted(p));
+  bring_views(p);
+  return seen() != before;
+}
+
+void shown(Program& p) {
+  const auto& drawn = p.view_stage.drawn();
+  Ledger& ledger = p.results.flow.ledger;
+  const double now = seconds_now();
+  if (p.results.flow.live) ledger.show(drawn ? drawn->frame : 0, p.frame_begun, now);
+  ledger.tick(now);
+}
+
 bool polling(const Program& p) { return p.pipeline.polling() || p.view_stage.polling(); }
 
 bool settled(const Program& p) {
   const Results& r = p.results;
-  if (r.opening || r.computing || r.measuring || polling(p)) return false;
+  const bool following = r.flow.live && !r.flow.frozen;
+  if (r.opening || r.computing || (!following && (r.measuring || polling(p)))) return false;
   if (!r.shown) return r.fault.has_value();
+  // a stream never comes to rest: something of it is on screen, whatever frame
+  if (following) return p.view_stage.drawn().has_value();
   if (!r.shown->host) return false;
   if (wants_difference(p.settings, p.ui)) {
     const bool there = r.difference && r.difference->number == r.shown->number;

@@ -33,6 +33,7 @@ struct Program {
   bool quit = false;
   bool take_screenshot = false;
   int frames = 0;          // drawn so far
+  double frame_begun = 0;  // seconds_now() of the frame that was drawn last
   int settled_frames = 0;  // drawn since everything was there
   std::chrono::steady_clock::time_point start{};
   std::optional<double> first_picture_ms{};  // from the start of the window to the first picture of maps
@@ -40,6 +41,11 @@ struct Program {
 
 /// One frame, to be called with a window of at least one pixel.
 void frame(Program&);
+/// The part of a frame that takes over results and asks for new ones, without drawing: a stream's frames go
+/// on at their own rate. Whether there is something new to see.
+bool advance(Program&);
+/// After the swap that showed it.
+void shown(Program&);
 /// Whether anything is on its way that a frame has to fetch.
 bool polling(const Program&);
 /// Everything that was asked for is on screen, or is known not to come.

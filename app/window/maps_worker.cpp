@@ -12,20 +12,25 @@ constexpr double kWarmBudgetMs = 1500;
 constexpr int kMostWarmRuns = 10;
 
 void measure(ChainPool& pool, const MapsRequest& request, int runs, MapsWorker::Sink& sink) {
-  MapsDelivery warm{request.number, nullptr, {}, true, {}};
+  MapsDelivery warm;
+  warm.number = request.number;
+  warm.warm = true;
   warm.times =
       pool.measure(runs, request.frame, request.prepared, *request.row, [&] { return sink.superseded(); });
   sink.deliver(std::move(warm));
 }
 
 void serve(std::unique_ptr<ChainPool>& pool, const MapsRequest& request, MapsWorker::Sink& sink) {
-  MapsDelivery delivery{request.number, nullptr, {}, false, {}};
+  MapsDelivery delivery;
+  delivery.number = request.number;
   if (!pool) pool = std::make_unique<ChainPool>();
   if (request.measure > 0) {
     measure(*pool, request, request.measure, sink);
     return;
   }
+  delivery.started = seconds_now();
   delivery.maps = pool->run(request.number, request.frame, request.prepared, *request.row, &delivery.times);
+  delivery.ended = seconds_now();
   sink.deliver(std::move(delivery));
 }
 
@@ -44,7 +49,10 @@ std::unique_ptr<MapsWorker> make_maps_worker(std::function<void()> wake) {
     try {
       serve(*pool, request, sink);
     } catch (const std::exception& e) {
-      sink.deliver({request.number, nullptr, {}, false, e.what()});
+      MapsDelivery failed;
+      failed.number = request.number;
+      failed.error = e.what();
+      sink.deliver(std::move(failed));
     }
   };
   return std::make_unique<MapsWorker>(std::move(body), std::move(wake));

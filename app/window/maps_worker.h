@@ -23,6 +23,7 @@ struct MapsDelivery {
   HostMapsPtr maps;  // null for warm runs and where `error` says why
   std::vector<FrameTimes> times;
   bool warm = false;
+  double started = 0, ended = 0;  // seconds_now()
   std::string error;
 };
 using MapsWorker = NewestWorker<MapsRequest, MapsDelivery>;

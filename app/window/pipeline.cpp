@@ -1,6 +1,7 @@
 #include "app/window/pipeline.h"
 
 #include <exception>
+#include <utility>
 
 #include "app/window/computed_settings.h"
 #include "kernels/error.h"
@@ -8,7 +9,6 @@
 namespace convscope {
 namespace {
 
-constexpr int kWarmRunsOnDevice = 10;
 constexpr int kMeasuredRuns = 20;
 
 }  // namespace
@@ -53,59 +53,32 @@ void Pipeline::collect_maps(Settings& settings, Results& results) {
   for (MapsDelivery& d : maps_worker_->collect()) {
     if (!d.error.empty()) {
       results.measuring = false;
-      if (d.number != number_) continue;
-      if (results.shown) {
-        if (const auto at = requested_.find(results.shown->number); at != requested_.end())
-          valid_ = at->second;
-      }
+      if (d.number < settings_number_) continue;
+      if (const Settings* good = results.shown ? settings_of(results.shown->number) : nullptr) valid_ = *good;
       refuse(settings, results, d.error);
       continue;
     }
-    if (d.maps) show(results, d.maps);
-    requested_.erase(requested_.begin(), requested_.lower_bound(d.number));
+    forget_before(d.number);
     const bool comparable = d.number >= first_number_;
-    if (d.maps && d.number == first_number_ && !d.times.empty()) first_ms_ = d.times.back().total_ms();
+    const bool first =
+        d.maps && comparable && std::exchange(first_due_, first_due_ && !(d.maps && comparable));
+    if (first && !d.maps->frame->live() && !d.times.empty()) first_ms_ = d.times.back().total_ms();
+    if (d.maps && !d.times.empty()) {
+      results.flow.ledger.compute(d.maps->frame->id, d.started, d.started, d.ended, d.times.back().stages);
+    }
+    if (d.maps) show(results, d.maps);
     if (comparable) {
-      for (const FrameTimes& t : d.times) add_times(results, t, d.number == first_number_ && !d.warm);
+      for (const FrameTimes& t : d.times) add_times(results, t, first);
     }
     if (d.warm) results.measuring = false;
   }
-  results.computing = number_ != 0 && (!results.shown || results.shown->number != number_);
+  const uint64_t wanted = following() ? settings_number_ : number_;
+  results.computing = number_ != 0 && (!results.shown || results.shown->number < wanted);
 }
 
-void Pipeline::collect_device(Settings& settings, Results& results) {
-  if (!device_) return;
-  try {
-    DeviceSide::Slot slot;
-    while (std::shared_ptr<HostMaps> maps = device_->poll(&slot)) {
-      if (slot == DeviceSide::b) {
-        difference_.receive(results, std::move(maps), *device_);
-      } else if (maps->number == number_) {
-        show(results, std::move(maps));
-      }
-    }
-    for (const DeviceSide::Times& t : device_->collect_times()) {
-      if (t.times.frame == 0) {
-        for (const StageTime& stage : t.times.stages) results.timings.add(stage.name, stage.ms);
-      } else if (t.slot == DeviceSide::a) {
-        add_times(results, t.times, t.first);
-      } else {
-        results.against_timings.add(t.times, results.against_timings.rows().empty());
-      }
-    }
-    if (warm_left_ > 0 && device_->runtime().idle()) {
-      device_->run_again(DeviceSide::a);
-      --warm_left_;
-      results.measuring = warm_left_ > 0;
-    }
-  } catch (const std::exception& e) {
-    device_failed(settings, results, e.what());
-  }
-}
-
-Pipeline::Plan Pipeline::make_plan(const Settings& settings) const {
+Pipeline::Plan Pipeline::make_plan(const Settings& settings, const Frame& frame) const {
   Plan plan;
-  PreparedOperation prepared = make_operation(settings, *source_.frame());
+  PreparedOperation prepared = make_operation(settings, frame);
   // edited weights began as those on screen, and keep their names
   if (settings.edited_weights && plan_.prepared && plan_.prepared->labels.size() == prepared.labels.size()) {
     prepared.labels = plan_.prepared->labels;
@@ -121,19 +94,26 @@ Pipeline::Plan Pipeline::make_plan(const Settings& settings) const {
   return plan;
 }
 
-void Pipeline::update(Settings& settings, Results& results, bool want_difference) {
+void Pipeline::update(Settings& settings, Results& results, WantDifference want) {
   source_.request(settings, results);
-  if (!source_.frame()) return;
-  const bool same = asked_ && asked_frame_ == source_.frame() && *asked_ == computed_part(settings);
-  if (!same) {
+  const FramePtr frame = next_frame(settings, results, want);
+  if (!frame) return;
+  const bool same_settings = asked_ && same_computation(*asked_, settings);
+  const bool alike = asked_frame_ && plan_.prepared && frame->live() &&
+                     frame->layout == asked_frame_->layout && frame->images == asked_frame_->images;
+  if (same_settings && alike && frame != asked_frame_) {
+    follow(frame, settings, results);
+  } else if (!same_settings || frame != asked_frame_) {
     try {
-      start(make_plan(settings), settings, results);
+      start(make_plan(settings, *frame), frame, settings, results);
     } catch (const std::exception& e) {
       refuse(settings, results, e.what());
     }
   }
+  if (!following() && results.shown && results.shown->number == number_ && !results.shown->host)
+    read_back_shown();
+  if (want != WantDifference::no) request_difference(settings, results, want);
   if (!results.shown || results.shown->number != number_) return;
-  if (want_difference) request_difference(settings, results);
   // times mean something only while nothing else computes
   if (first_ms_ > 0 && !results.comparing && results.shown->host) {
     measure_host(results, warm_runs(std::exchange(first_ms_, 0)));
@@ -157,19 +137,19 @@ void Pipeline::refuse(Settings& settings, Results& results, const std::string& t
   }
 }
 
-void Pipeline::start(Plan plan, Settings& settings, Results& results) {
+void Pipeline::start(Plan plan, const FramePtr& frame, Settings& settings, Results& results) {
   const bool switched = !plan_.row || plan_.row != plan.row || !(plan_.problem() == plan.problem());
   plan_ = std::move(plan);
   asked_ = valid_ = computed_part(settings);
-  if (results.fault && (results.fault->key != "source" || source_.frame() == asked_frame_) && results.shown) {
+  if (results.fault && (results.fault->key != "source" || frame == asked_frame_) && results.shown) {
     results.fault.reset();
   }
-  asked_frame_ = source_.frame();
-  source_.accept();
-  ++number_;
+  take(frame, results);
+  settings_number_ = number_;
   requested_[number_] = *asked_;
   if (switched) {
     first_number_ = number_;
+    first_due_ = true;
     results.timings.clear();
     first_ms_ = 0;
   }
@@ -178,6 +158,33 @@ void Pipeline::start(Plan plan, Settings& settings, Results& results) {
   refresh_rows(results);
   warm_left_ = 0;
   results.measuring = false;
+  submit(settings, results);
+  results.computing = plan_.row->info.target != Target::cuda;
+}
+
+void Pipeline::follow(const FramePtr& frame, Settings& settings, Results& results) {
+  take(frame, results);
+  submit(settings, results);
+}
+
+/// The frame becomes the one at hand, under the next number.
+void Pipeline::take(const FramePtr& frame, Results& results) {
+  if (frame != asked_frame_) {
+    taken_at_ = seconds_now();
+    if (asked_frame_ && asked_frame_->name != frame->name) results.flow.ledger.clear();
+    if (frame->live()) {
+      const bool goes_up = plan_.row->info.target == Target::cuda;
+      const double captured = std::chrono::duration<double>(frame->captured.time_since_epoch()).count();
+      results.flow.ledger.take(frame->id, frame->sequence, captured, taken_at_,
+                               goes_up ? frame->pixels.size() : 0);
+    }
+  }
+  asked_frame_ = frame;
+  source_.accept();
+  ++number_;
+}
+
+void Pipeline::submit(Settings& settings, Results& results) {
   if (plan_.row->info.target == Target::cuda) {
     run_on_device(settings, results);
     return;
@@ -188,83 +195,20 @@ void Pipeline::start(Plan plan, Settings& settings, Results& results) {
   request.prepared = plan_.prepared;
   request.row = plan_.row;
   maps_worker_->submit(std::move(request));
-  results.computing = true;
 }
 
-void Pipeline::run_on_device(Settings& settings, Results& results) {
-  try {
-    if (!device_) device_ = std::make_unique<DeviceSide>();
-    const bool first = number_ == first_number_;
-    device_->run(DeviceSide::a, number_, asked_frame_, plan_.prepared, *plan_.row, first);
-    results.shown = Shown{number_, asked_frame_, plan_.prepared, plan_.row->info, nullptr};
-    results.computing = false;
-    requested_.erase(requested_.begin(), requested_.lower_bound(number_));
-    device_->read_back(DeviceSide::a, false);
-    if (first) warm_left_ = kWarmRunsOnDevice;
-  } catch (const std::exception& e) {
-    device_failed(settings, results, e.what());
-  }
+const Settings* Pipeline::settings_of(uint64_t number) const {
+  auto at = requested_.upper_bound(number);
+  return at == requested_.begin() ? nullptr : &std::prev(at)->second;
 }
 
-void Pipeline::device_failed(Settings& settings, Results& results, const std::string& text) {
-  warm_left_ = 0;
-  results.measuring = false;
-  if (const auto why = cuda_unavailable(); why && device_) {
-    // lost for this run of the program: the same strategy goes on elsewhere
-    results.cuda_reason = *why;
-    results.fault = Fault{"target", text};
-    device_.reset();
-    difference_.forget();
-    if (settings.target == Target::cuda) settings.target.reset();
-    if (settings.against_target == Target::cuda) settings.against_target.reset();
-    results.shown.reset();
-    asked_.reset();
-    valid_.reset();
-    return;
-  }
-  if (const auto at = requested_.find(results.shown ? results.shown->number : 0); at != requested_.end()) {
-    valid_ = at->second;
-  } else {
-    valid_.reset();
-  }
-  refuse(settings, results, text);
-}
-
-void Pipeline::request_difference(Settings& settings, Results& results) {
-  try {
-    const RegistryRow& against = against_row(settings);
-    if (const auto why = unavailable(against.info))
-      throw Error(against.info.name + " is not available: " + *why);
-    if (const auto why = against.make()->refuses(plan_.problem(), plan_.weights())) {
-      throw Error(against.info.name + " refuses: " + *why);
-    }
-    if (against.info.target == Target::cuda && !device_) device_ = std::make_unique<DeviceSide>();
-    difference_.request(results, against, device_.get());
-    good_against_ = settings;
-  } catch (const std::exception& e) {
-    difference_failed(settings, results, e.what());
-  }
-}
-
-void Pipeline::difference_failed(Settings& settings, Results& results, const std::string& text) {
-  results.comparing = false;
-  if (device_ && cuda_unavailable()) {
-    device_failed(settings, results, text);
-    return;
-  }
-  const bool changed =
-      settings.against != good_against_.against || settings.against_target != good_against_.against_target;
-  if (changed) {
-    settings.against = good_against_.against;
-    settings.against_target = good_against_.against_target;
-    results.fault = Fault{"against", text};
-  } else {
-    results.difference_fault = text;
-  }
+void Pipeline::forget_before(uint64_t number) {
+  auto at = requested_.upper_bound(number);
+  if (at != requested_.begin()) requested_.erase(requested_.begin(), std::prev(at));
 }
 
 void Pipeline::measure(Results& results) {
-  if (!results.shown || results.shown->number != number_) return;
+  if (following() || !results.shown || results.shown->number != number_) return;
   if (plan_.row->info.target == Target::cuda) {
     warm_left_ = kMeasuredRuns;
     results.measuring = true;
@@ -283,27 +227,6 @@ void Pipeline::measure_host(Results& results, int runs) {
   request.row = plan_.row;
   request.measure = runs;
   maps_worker_->submit(std::move(request));
-}
-
-std::optional<ViewedPlanes> Pipeline::value_planes(const Results& results) {
-  if (!results.shown) return std::nullopt;
-  const Shown& shown = *results.shown;
-  ViewedPlanes planes;
-  planes.precision = shown.info.precision;
-  planes.serial = shown.number;
-  if (shown.info.target == Target::cuda) {
-    if (!device_) return std::nullopt;
-    planes.runtime = &device_->runtime();
-    planes.planes.a = device_->output(DeviceSide::a);
-  } else {
-    planes.planes.a = shown.host->values;
-    planes.keep = {shown.host};
-  }
-  return planes;
-}
-
-std::optional<ViewedPlanes> Pipeline::difference_planes(const Results& results) {
-  return difference_.planes(results, device_.get());
 }
 
 }  // namespace convscope

@@ -10,6 +10,7 @@
 #include "app/display.h"
 #include "app/frame.h"
 #include "app/operation.h"
+#include "app/window/flow.h"
 #include "app/window/timing_table.h"
 #include "kernels/compare.h"
 #include "kernels/registry.h"
@@ -88,6 +89,7 @@ struct Results {
   std::vector<std::string> bank_faults;
   ConvWeights weights;  // as set, before a true convolution turns them
   std::optional<Shown> shown;
+  Flow flow;
   std::optional<DifferenceResult> difference;
   bool opening = false;    // a source is being read
   bool computing = false;  // shown is of an older setting

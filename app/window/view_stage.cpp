@@ -40,8 +40,8 @@ std::string ViewStage::reason(bool share) const {
 }
 
 void ViewStage::forget_device() {
-  staging_.reset(), pinned_.reset();
-  drawn_.reset(), pending_.reset(), range_.reset();
+  staging_.reset(), pinned_.reset(), copied_.reset();
+  drawn_.reset(), pending_.reset(), range_.reset(), last_range_.reset();
   if (const auto why = cuda_unavailable()) probed_ = "no CUDA (" + *why + ")";
 }
 
@@ -54,13 +54,13 @@ void ViewStage::update(const ViewedPlanes& planes, const ViewLayout& layout, Met
   }
   const bool was_shared = buffer_.shared();
   buffer_.resize(layout.view_w, layout.view_h, share && !*probed_);
-  const Drawn now{layout, metric, planes.serial};
+  const Drawn now{layout, metric, planes.serial, planes.frame};
   if (!planes.runtime) {
     through_host(planes, now, timings);
     return;
   }
   asked_.reset();  // of the worker; what it still delivers is of a target that was left
-  if (polling()) deliver(*planes.runtime, timings);
+  if (polling()) deliver(timings);
   const bool drawn_so = drawn_ && same(*drawn_, now) && was_shared == buffer_.shared();
   if (!drawn_so && !(pending_ && same(*pending_, now))) through_device(planes, now, timings);
 }
@@ -77,15 +77,17 @@ void ViewStage::through_host(const ViewedPlanes& planes, const Drawn& now, Timin
     const HostClock clock;
     buffer_.write(d.pixels);
     timings.add("copy to GL", clock.ms());
-    drawn_ = Drawn{l, d.job.metric, d.job.serial};
-    range_ = d.range;
+    drawn_ = Drawn{l, d.job.metric, d.job.serial, d.job.frame, d.started, d.ended};
+    range_ = last_range_ = d.range;
   }
   if ((drawn_ && same(*drawn_, now)) || (asked_ && same(*asked_, now))) return;
   asked_ = now;
-  worker_->submit({now.layout, now.metric, now.serial, planes.planes, planes.precision, planes.keep});
+  worker_->submit(
+      {now.layout, now.metric, now.serial, now.frame, planes.planes, planes.precision, planes.keep});
 }
 
 void ViewStage::reserve(Runtime& runtime, std::size_t bytes, bool staging) {
+  if (!copied_) copied_ = runtime.make_marker();
   if (!pinned_ || pinned_->bytes() < bytes) pinned_ = runtime.allocate_host(bytes);
   if (staging && (!staging_ || staging_->bytes() < bytes)) staging_ = runtime.allocate(bytes);
 }
@@ -95,7 +97,7 @@ void ViewStage::through_device(const ViewedPlanes& planes, const Drawn& now, Tim
   Runtime& runtime = *planes.runtime;
   const bool shared = buffer_.shared();
   // pinned_ may still be written by the copy before; asked again with the next frame
-  if (polling() && !runtime.idle()) return;
+  if (copied_ && !copied_->passed()) return;
   const std::size_t bytes =
       static_cast<std::size_t>(l.view_w) * static_cast<std::size_t>(l.view_h) * sizeof(float);
   reserve(runtime, bytes, !shared);
@@ -111,6 +113,7 @@ void ViewStage::through_device(const ViewedPlanes& planes, const Drawn& now, Tim
     runtime.download_async(pinned_->data(), target, bytes);
   }
   stages.end_frame();
+  copied_->record();
   if (!shared) {
     pending_ = now;
     return;
@@ -128,8 +131,8 @@ std::span<const float> ViewStage::copied() const {
           static_cast<std::size_t>(buffer_.width()) * static_cast<std::size_t>(buffer_.height())};
 }
 
-void ViewStage::deliver(Runtime& runtime, TimingTable& timings) {
-  if (!runtime.idle()) return;
+void ViewStage::deliver(TimingTable& timings) {
+  if (!copied_ || !copied_->passed()) return;
   if (pending_) {
     const HostClock clock;
     buffer_.write(copied());
@@ -137,7 +140,7 @@ void ViewStage::deliver(Runtime& runtime, TimingTable& timings) {
     drawn_ = pending_;
     pending_.reset();
   }
-  range_ = view_pixel_range(copied());
+  range_ = last_range_ = view_pixel_range(copied());
 }
 
 }  // namespace convscope

@@ -31,10 +31,18 @@ class ViewStage {
     ViewLayout layout;
     Metric metric = Metric::value;
     uint64_t serial = 0;
+    uint64_t frame = 0;             // of which the planes were computed
+    double started = 0, ended = 0;  // when the host made the pixels; 0 where the device did
   };
   const std::optional<Drawn>& drawn() const { return drawn_; }
   /// Finite range of the view pixels that drawn() is about; nullopt until it is known.
   const std::optional<Range>& range() const { return range_; }
+  /// Of the newest pixels of which it is known: those of drawn(), or earlier ones.
+  const std::optional<Range>& last_range() const { return last_range_; }
+  /// Whether these planes are in the buffer, or on their way into it.
+  bool has(uint64_t serial) const {
+    return (drawn_ && drawn_->serial == serial) || (pending_ && pending_->serial == serial);
+  }
   /// A copy from the device is on its way.
   bool polling() const { return pending_.has_value() || (drawn_ && !range_); }
   /// Why interop is not used, or empty.
@@ -45,7 +53,7 @@ class ViewStage {
  private:
   void through_host(const ViewedPlanes&, const Drawn&, TimingTable&);
   void through_device(const ViewedPlanes&, const Drawn&, TimingTable&);
-  void deliver(Runtime&, TimingTable&);
+  void deliver(TimingTable&);
   void reserve(Runtime&, std::size_t bytes, bool staging);
   std::span<const float> copied() const;
 
@@ -54,7 +62,8 @@ class ViewStage {
   std::optional<Drawn> drawn_;
   std::optional<Drawn> pending_;  // on its way from the device
   std::optional<Drawn> asked_;    // of the worker
-  std::optional<Range> range_;
+  std::optional<Range> range_, last_range_;
+  std::unique_ptr<Marker> copied_;                    // the copy into pinned_ has ended
   std::optional<std::optional<std::string>> probed_;  // interop_unavailable(), once asked
   std::unique_ptr<ViewWorker> worker_;  // last: its thread ends before anything it delivers into
 };

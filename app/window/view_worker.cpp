@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 
+#include "app/ledger.h"
 #include "kernels/parallel.h"
 
 namespace convscope {
@@ -12,6 +13,7 @@ namespace {
 
 ViewDelivery make_view(Runtime& runtime, ViewJob& job) {
   ViewDelivery d;
+  d.started = seconds_now();
   const ViewLayout& l = job.layout;
   d.pixels.resize(static_cast<std::size_t>(l.view_w) * static_cast<std::size_t>(l.view_h));
   runtime.stages().begin_frame(0);
@@ -19,6 +21,7 @@ ViewDelivery make_view(Runtime& runtime, ViewJob& job) {
   runtime.stages().end_frame();
   d.times = runtime.stages().collect();
   d.range = view_pixel_range(d.pixels);
+  d.ended = seconds_now();
   return d;
 }
 

@@ -17,6 +17,7 @@ struct ViewJob {
   ViewLayout layout;
   Metric metric = Metric::value;
   uint64_t serial = 0;  // of the planes
+  uint64_t frame = 0;   // of which they were computed
   ViewPlanes planes;
   Precision precision = Precision::fp32;
   std::vector<std::shared_ptr<const void>> keep;  // owners of the planes
@@ -26,6 +27,7 @@ struct ViewDelivery {
   std::vector<float> pixels;
   Range range;
   std::vector<FrameTimes> times;
+  double started = 0, ended = 0;  // seconds_now()
   std::string error;
 };
 using ViewWorker = NewestWorker<ViewJob, ViewDelivery>;

@@ -24,6 +24,8 @@ constexpr int kLeastWidth = 1024, kLeastHeight = 640;
 constexpr double kIdleWait = 0.5;       // seconds without an event until the loop looks again
 constexpr double kScriptedWait = 0.05;  // between frames that only wait for results
 constexpr double kPollingWait = 0.001;  // while the device is at work
+constexpr double kAccountEvery = 1;     // seconds, of a stream that brings nothing new
+constexpr double kStateEvery = 0.2;     // seconds between state files of a stream
 
 std::string glfw_words() {
   const char* text = nullptr;
@@ -123,8 +125,14 @@ void wait_for_events(Program& p, std::atomic<bool>& woken) {
   } else {
     glfwWaitEventsTimeout(polling(p) ? kPollingWait : scripted(p) ? kScriptedWait : kIdleWait);
   }
-  if (woken.exchange(false)) p.events.redraw = std::max(p.events.redraw, 3);
-  if (scripted(p) || polling(p)) p.events.redraw = std::max(p.events.redraw, 1);
+  const bool live = p.results.flow.live;
+  if (woken.exchange(false) && !live) p.events.redraw = std::max(p.events.redraw, 3);
+  if (scripted(p) || (polling(p) && !live)) p.events.redraw = std::max(p.events.redraw, 1);
+  // of a stream only what is new is drawn, and its account once a second
+  if (live && p.events.redraw == 0 && visible(p.window)) {
+    const bool due = seconds_now() > p.frame_begun + kAccountEvery;
+    p.events.redraw = advance(p) || due ? 1 : 0;
+  }
 }
 
 /// The picture and the state file are due: enough frames, and everything asked for is on screen.
@@ -141,18 +149,39 @@ void write_state(const Program& p) {
   if (!p.options.state.empty()) write_text(p.options.state, state_json(p));
 }
 
+/// Follows the setting.
+class SwapInterval {
+ public:
+  void set(bool vsync) {
+    if (vsync == vsync_) return;
+    vsync_ = vsync;
+    glfwSwapInterval(vsync ? 1 : 0);
+  }
+
+ private:
+  bool vsync_ = true;  // as the window is made
+};
+
 void run(Program& p, std::atomic<bool>& woken) {
+  SwapInterval swap_interval;
+  double stated = 0;
   while (!glfwWindowShouldClose(p.window) && !p.quit) {
     wait_for_events(p, woken);
     if (p.events.redraw == 0 || !visible(p.window)) continue;
     --p.events.redraw;
+    swap_interval.set(p.settings.vsync);
     frame(p);
     if (!p.first_picture_ms && p.ui.picture_current) p.first_picture_ms = ms_since(p.start);
     const bool last = finished(p);
     if (last && !p.options.screenshot.empty()) save_window_picture(p.window, p.options.screenshot);
     glfwSwapBuffers(p.window);
+    shown(p);
     if (last) break;
-    if (p.events.redraw == 0 && settled(p)) write_state(p);
+    const bool due = !p.results.flow.live || p.results.flow.frozen || seconds_now() > stated + kStateEvery;
+    if (p.events.redraw == 0 && settled(p) && due) {
+      write_state(p);
+      stated = seconds_now();
+    }
   }
   write_state(p);
 }
