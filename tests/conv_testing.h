@@ -115,34 +115,6 @@ class BoundsWithin {
   std::map<int64_t, std::vector<float>> of_reach_;
 };
 
-/// The sum of outputs that are whole numbers, as those of ones are: exactly where a strategy only adds
-/// products; within rounding errors (of sums of nine) where it does more.
-inline int64_t sum_of_ones(const std::vector<float>& out, double error_bounds) {
-  constexpr double kBoundOfNine = 10 * 0x1p-24 * 9;  // error_bound() of nine products of ones
-  int64_t sum = 0;
-  for (const float v : out) {
-    const float whole = std::nearbyint(v);
-    EXPECT_LE(std::fabs(v - whole), error_bounds > 1 ? error_bounds * kBoundOfNine : 0.0);
-    sum += static_cast<int64_t>(whole);
-  }
-  return sum;
-}
-
-/// What one NaN at (at, at) makes of a 3x3 convolution, pad 1, side x side: NaN in its nine neighbours, and
-/// nowhere further from them than `reach`.
-inline ::testing::AssertionResult nan_spreads(const std::vector<float>& out, int64_t side, int64_t at,
-                                              int64_t reach) {
-  for (int64_t y = 0; y < side; ++y) {
-    for (int64_t x = 0; x < side; ++x) {
-      const int64_t distance = std::max(std::abs(y - at), std::abs(x - at)) - 1;
-      const bool is_nan = std::isnan(out[static_cast<std::size_t>(y * side + x)]);
-      if (is_nan ? distance > reach : distance <= 0)
-        return ::testing::AssertionFailure() << y << "," << x << (is_nan ? " is NaN" : " is not NaN");
-    }
-  }
-  return ::testing::AssertionSuccess();
-}
-
 struct ConvCase {
   ConvShape shape;
   bool bias = false;

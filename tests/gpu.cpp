@@ -8,7 +8,8 @@
 
 #include "kernels/launch_log.h"
 #include "kernels/view.h"
-#include "tests/conv_testing.h"
+#include "tests/gpu_testing.h"
+#include "tests/strategy_checks.h"
 
 namespace convscope {
 namespace {
@@ -29,79 +30,27 @@ const std::vector<std::string>& kernel_names() {
   return names;
 }
 
-/// Emulated equals cuda, and both the reference within the bound.
-template <class T>
-void check_bit_for_bit(const std::vector<ConvCase>& cases) {
-  constexpr Precision precision = precision_of<T>();
-  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
-  int compared = 0;
-  int64_t values = 0;
-  for (const ConvCase& c : cases) {
-    const auto in = random_values<T>(static_cast<std::size_t>(c.shape.input_size()), 7);
-    const ConvWeights weights = random_weights(c.shape, 11, c.bias);
-    const auto expected = run<T>(*host, *find_strategy("reference", Target::cpu, precision),
-                                 {c.shape, c.activation, Rounding::fused}, weights, in);
-    BoundsWithin<T> bounds(c.shape, weights, in);
-    for (const Rounding rounding : {Rounding::fused, Rounding::separate}) {
-      const ConvProblem problem{c.shape, c.activation, rounding};
-      std::vector<T> scalar;
-      for (const std::string& name : kernel_names()) {
-        const RegistryRow& on_device = *find_strategy(name, Target::cuda, precision);
-        const RegistryRow& emulated = *find_strategy(name, Target::emulated, precision);
-        if (on_device.make()->refuses(problem, weights) || emulated.make()->refuses(problem, weights))
-          continue;
-        const auto a = run<T>(*device, on_device, problem, weights, in);
-        const Comparison d = bounds.compare_with(expected, a, *on_device.make(), problem);
-        ASSERT_TRUE(d.pass) << on_device.info.id() << ": " << c << ": " << d.worst_a << " for " << d.worst_b;
-        ASSERT_TRUE(same_bits(a, run<T>(*host, emulated, problem, weights, in)))
-            << name << " " << to_string(rounding) << ": " << c;
-        ++compared;
-        values += static_cast<int64_t>(a.size());
-        if (name == "direct" && rounding == Rounding::separate) {
-          scalar = run<T>(*host, *find_strategy("scalar", Target::cpu, precision), problem, weights, in);
-          ASSERT_TRUE(same_bits(a, scalar)) << "scalar: " << c;
-        }
-      }
-    }
+/// Rows of cuda that are no library's, in fp32.
+Rows device_rows() {
+  Rows rows;
+  for (const RegistryRow& row : registry()) {
+    if (row.info.target == Target::cuda && row.info.precision == Precision::fp32 && !row.missing)
+      rows.push_back(&row);
   }
-  fmt::print("{} runs, {} values equal in every bit, {}\n", compared, values, to_string(precision));
-  EXPECT_GT(compared, 400);
+  return rows;
 }
 
-/// Pixels of the largest image: CONVSCOPE_TEST_LARGEST, for runs under compute-sanitizer, which are a hundred
-/// times slower.
-int64_t largest() {
-  const char* text = std::getenv("CONVSCOPE_TEST_LARGEST");
-  return text == nullptr ? 1920 * 1080 : std::atoll(text);
+TEST(Gpu, EqualsEmulatedBitForBitFp32) {
+  BitForBit<float>(kernel_names()).check(conv_cases(largest_wanted()), 401);
 }
-
-TEST(Gpu, EqualsEmulatedBitForBitFp32) { check_bit_for_bit<float>(conv_cases(largest())); }
-TEST(Gpu, EqualsEmulatedBitForBitFp64) { check_bit_for_bit<double>(conv_cases(largest())); }
-
-TEST(Gpu, SumsOfOnes) {  // C11, C19, C20
-  struct Ones {
-    int64_t h, w, k_h, k_w, pad_y, pad_x;
-    int64_t sum;
-  };
-  const Ones table[] = {
-      {1, 1, 3, 3, 1, 1, 1},           {5, 5, 3, 3, 1, 1, 169},           {5, 7, 3, 3, 1, 1, 247},
-      {17, 33, 3, 3, 1, 1, 4753},      {1000, 1000, 3, 3, 1, 1, 8988004}, {1080, 1920, 3, 3, 1, 1, 18644404},
-      {524281, 1, 3, 1, 1, 0, 1572841}};
-  const auto device = make_runtime(Target::cuda);
-  for (const Ones& o : table) {
-    ConvShape s;
-    s.h = o.h, s.w = o.w, s.k_h = o.k_h, s.k_w = o.k_w, s.pad = {o.pad_y, o.pad_x};
-    const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 1.0f);
-    for (const RegistryRow& row : registry()) {
-      if (row.info.target != Target::cuda || row.info.precision != Precision::fp32 || row.missing) continue;
-      const auto strategy = row.make();
-      if (strategy->refuses({s, {}, {}})) continue;
-      const auto out = run<float>(*device, row, {s, {}, {}}, constant_weights(s, 1), in);
-      EXPECT_EQ(sum_of_ones(out, strategy->error_bounds({s, {}, {}})), o.sum)
-          << row.info.id() << " " << describe(s);
-    }
-  }
+TEST(Gpu, EqualsEmulatedBitForBitFp64) {
+  BitForBit<double>(kernel_names()).check(conv_cases(largest_wanted()), 401);
 }
+TEST(Gpu, SumsOfOnes) { check_sums_of_ones(*make_runtime(Target::cuda), device_rows()); }
+TEST(Gpu, ActivationsOnExtremes) {
+  check_activations_on_extremes(*make_runtime(Target::cuda), device_rows());
+}
+TEST(Gpu, OneNanReachesExactlyItsNeighbours) { check_one_nan(*make_runtime(Target::cuda), device_rows()); }
 
 TEST(Gpu, AfterAnImpossibleAllocationNothingIsLeftOver) {  // C1
   const auto device = make_runtime(Target::cuda);
@@ -178,42 +127,6 @@ TEST(Gpu, ViewsEqualEmulatedInEveryMetric) {
       host->view(v, {a.data(), b.data(), bound.data()}, Precision::fp32, m, emulated.data());
       EXPECT_TRUE(same_bits(on_device, emulated)) << static_cast<int>(m) << " at " << step;
     }
-  }
-}
-
-TEST(Gpu, ActivationsOnExtremes) {  // C9, C10
-  ConvShape s;
-  s.w = 6;
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto device = make_runtime(Target::cuda);
-  for (const RegistryRow& row : registry()) {
-    if (row.info.target != Target::cuda || row.info.precision != Precision::fp32 || row.missing) continue;
-    if (row.make()->refuses({s, {}, {}})) continue;
-    const auto apply = [&](Activation a, const std::vector<float>& in) {
-      return run<float>(*device, row, {s, a, Rounding::fused}, constant_weights(s, 1), in);
-    };
-    EXPECT_TRUE(
-        same_bits(apply(Activation::relu, {nan, -1, 0, 2, -0x1p100f, 0x1p100f}), {nan, 0, 0, 2, 0, 0x1p100f}))
-        << row.info.id();
-    EXPECT_TRUE(same_bits(apply(Activation::tanh, {44, 45, 89, 100, -100, 2295}), {1, 1, 1, 1, -1, 1}))
-        << row.info.id();
-    EXPECT_TRUE(same_bits(apply(Activation::sigmoid, {0, 100, 2295, 0, 100, 0}), {0.5f, 1, 1, 0.5f, 1, 0.5f}))
-        << row.info.id();
-  }
-}
-
-TEST(Gpu, OneNanReachesExactlyItsNeighbours) {  // C8
-  ConvShape s;
-  s.h = s.w = 32, s.k_h = s.k_w = 3, s.pad = {1, 1};
-  std::vector<float> in(32 * 32, 1.0f);
-  in[10 * 32 + 10] = std::numeric_limits<float>::quiet_NaN();
-  const auto device = make_runtime(Target::cuda);
-  for (const std::string& name : kernel_names()) {
-    const auto out = run<float>(*device, *find_strategy(name, Target::cuda, Precision::fp32), {s, {}, {}},
-                                constant_weights(s, 1), in);
-    const int64_t reach =
-        find_strategy(name, Target::cuda, Precision::fp32)->make()->error_reach({s, {}, {}});
-    EXPECT_TRUE(nan_spreads(out, 32, 10, reach)) << name;
   }
 }
 

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "tests/conv_testing.h"
+#include <chrono>
+#include <cstdio>
+
+#include "tests/strategy_checks.h"
 
 namespace convscope {
 namespace {
@@ -48,10 +51,11 @@ std::optional<std::vector<T>> run_or_refuse(Runtime& device, const RegistryRow& 
 }
 
 template <class T>
-void check_against_reference(const std::vector<ConvCase>& cases) {
+void check_libraries(const std::vector<ConvCase>& cases) {
   struct Count {
     int ran = 0, refused = 0;
     double worst_share = 0;  // of what the strategy states
+    double seconds = 0;      // to ask, plan, run and copy
     std::string last_refusal;
   };
   std::map<std::string, Count> counts;
@@ -66,7 +70,15 @@ void check_against_reference(const std::vector<ConvCase>& cases) {
     BoundsWithin<T> bounds(c.shape, weights, in);
     for (const RegistryRow* row : rows) {
       Count& count = counts[row->info.name];
+      const auto start = std::chrono::steady_clock::now();
       const auto result = run_or_refuse<T>(*device, *row, problem, weights, in, count.last_refusal);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      count.seconds += took.count();
+      if (took.count() > 2) {
+        fmt::print("{}: {}: {:.1f} s{}\n", row->info.id(), describe(c.shape), took.count(),
+                   result ? "" : ", refused");
+        std::fflush(stdout);
+      }
       if (!result) {
         EXPECT_FALSE(count.last_refusal.empty());
         ++count.refused;
@@ -82,8 +94,8 @@ void check_against_reference(const std::vector<ConvCase>& cases) {
     }
   }
   for (const auto& [name, count] : counts) {
-    fmt::print("{:28} {}: {} ran, {} refused, at most {:.3f} of the stated error{}{}\n", name,
-               to_string(precision_of<T>()), count.ran, count.refused, count.worst_share,
+    fmt::print("{:28} {}: {} ran, {} refused, {:.2f} s, at most {:.3f} of the stated error{}{}\n", name,
+               to_string(precision_of<T>()), count.ran, count.refused, count.seconds, count.worst_share,
                count.refused > 0 ? "; " : "", count.last_refusal);
     // what has no limits takes every case; cuDNN's `best` has an algorithm for each
     if (name.starts_with("im2col") || name == "fft" || name == "cudnn") {
@@ -92,8 +104,8 @@ void check_against_reference(const std::vector<ConvCase>& cases) {
   }
 }
 
-TEST(GpuLibraries, MatchReferenceFp32) { check_against_reference<float>(conv_cases(20000)); }
-TEST(GpuLibraries, MatchReferenceFp64) { check_against_reference<double>(conv_cases(20000, 1)); }
+TEST(GpuLibraries, MatchReferenceFp32) { check_libraries<float>(conv_cases(20000)); }
+TEST(GpuLibraries, MatchReferenceFp64) { check_libraries<double>(conv_cases(20000, 1)); }
 
 std::vector<ConvCase> large_cases() {
   std::vector<ConvCase> cases;
@@ -118,7 +130,15 @@ std::vector<ConvCase> large_cases() {
   cases.push_back(line);
   return cases;
 }
-TEST(GpuLibraries, LargeShapesMatchReference) { check_against_reference<float>(large_cases()); }
+/// One test a shape, so that the time of each shows. The reference and the bounds of all take 5 s on 2 cores.
+class GpuLibrariesLarge : public ::testing::TestWithParam<int> {};
+TEST_P(GpuLibrariesLarge, ShapeMatchesReference) {
+  const ConvCase c = large_cases()[static_cast<std::size_t>(GetParam())];
+  fmt::print("{}\n", describe(c.shape));
+  check_libraries<float>({c});
+}
+INSTANTIATE_TEST_SUITE_P(Cases, GpuLibrariesLarge,
+                         ::testing::Range(0, static_cast<int>(large_cases().size())));
 
 TEST(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
   ConvShape s;
@@ -149,23 +169,15 @@ TEST(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
 }
 
 TEST(GpuLibraries, SumsOfOnes) {  // C11, C19, C20
-  struct Ones {
-    int64_t h, w, k_w, sum;
-  };
-  const Ones table[] = {{1, 1, 3, 1},           {5, 5, 3, 169},           {5, 7, 3, 247},
-                        {17, 33, 3, 4753},      {1000, 1000, 3, 8988004}, {1080, 1920, 3, 18644404},
-                        {524281, 1, 1, 1572841}};
   const auto device = make_runtime(Target::cuda);
-  for (const Ones& o : table) {
-    ConvShape s;
-    s.h = o.h, s.w = o.w, s.k_h = 3, s.k_w = o.k_w, s.pad = {1, o.k_w / 2};
+  for (const Ones& o : kSumsOfOnes) {
+    const ConvShape s = o.shape();
     const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 1.0f);
     for (const RegistryRow* row : library_rows(Precision::fp32)) {
       std::string why;
       const auto out = run_or_refuse<float>(*device, *row, {s, {}, {}}, constant_weights(s, 1), in, why);
       if (!out) continue;
-      const double inexact = row->make()->error_reach({s, {}, {}}) > 0 ? 2 : 1;
-      EXPECT_EQ(sum_of_ones(*out, inexact), o.sum) << row->info.id() << " " << describe(s);
+      EXPECT_EQ(sum_of_ones(*out, *row->make(), {s, {}, {}}), o.sum) << row->info.id() << " " << describe(s);
     }
   }
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "tests/conv_testing.h"
+#include "tests/strategy_checks.h"
 
 namespace convscope {
 namespace {
@@ -16,8 +16,8 @@ constexpr int64_t kLargest = 10000;  // the sanitizers take ten times as long
 constexpr int64_t kLargest = 1920 * 1080;
 #endif
 
-std::vector<const RegistryRow*> host_rows(Precision precision) {
-  std::vector<const RegistryRow*> rows;
+Rows host_rows(Precision precision) {
+  Rows rows;
   for (const RegistryRow& row : registry()) {
     if (row.info.target != Target::cuda && row.info.precision == precision && row.info.name != "reference") {
       rows.push_back(&row);
@@ -26,74 +26,22 @@ std::vector<const RegistryRow*> host_rows(Precision precision) {
   return rows;
 }
 
-template <class T>
-void check_against_reference(const std::vector<ConvCase>& cases) {
-  constexpr Precision precision = precision_of<T>();
-  const auto runtime = make_runtime(Target::emulated);
-  const RegistryRow& reference = *find_strategy("reference", Target::cpu, precision);
-  int ran = 0;
-  for (const ConvCase& c : cases) {
-    const auto in = random_values<T>(static_cast<std::size_t>(c.shape.input_size()), 7);
-    const ConvWeights weights = random_weights(c.shape, 11, c.bias);
-    const auto expected = run<T>(*runtime, reference, {c.shape, c.activation, Rounding::fused}, weights, in);
-    BoundsWithin<T> bounds(c.shape, weights, in);
-    for (const RegistryRow* row : host_rows(precision)) {
-      for (const Rounding rounding : {Rounding::fused, Rounding::separate}) {
-        const ConvProblem problem{c.shape, c.activation, rounding};
-        if (auto why = row->make()->refuses(problem, weights)) {
-          EXPECT_FALSE(why->empty());
-          continue;
-        }
-        const auto result = run<T>(*runtime, *row, problem, weights, in);
-        const Comparison d = bounds.compare_with(expected, result, *row->make(), problem);
-        ASSERT_TRUE(d.pass) << row->info.id() << " " << to_string(rounding) << ": " << c << ": "
-                            << d.over_tolerance << " values over the bound, worst " << d.worst_a << " for "
-                            << d.worst_b << " at " << d.worst_index;
-        ++ran;
-      }
-    }
-  }
-  EXPECT_GT(ran, 100);
+TEST(Strategies, MatchReferenceFp32) {
+  check_against_reference<float>(*make_runtime(Target::emulated), host_rows(Precision::fp32),
+                                 conv_cases(kLargest), 101);
 }
-
-TEST(Strategies, MatchReferenceFp32) { check_against_reference<float>(conv_cases(kLargest)); }
-TEST(Strategies, MatchReferenceFp64) { check_against_reference<double>(conv_cases(20000, 1)); }
-
-TEST(Strategies, SumsOfOnes) {  // C11, C19, C20: exact in every strategy
-  struct Ones {
-    int64_t h, w, k_h, k_w, pad_y, pad_x;
-    int64_t sum;
-  };
-  const Ones table[] = {
-      {1, 1, 3, 3, 1, 1, 1},           {5, 5, 3, 3, 1, 1, 169},           {5, 7, 3, 3, 1, 1, 247},
-      {17, 33, 3, 3, 1, 1, 4753},      {1000, 1000, 3, 3, 1, 1, 8988004}, {1080, 1920, 3, 3, 1, 1, 18644404},
-      {524281, 1, 3, 1, 1, 0, 1572841}};
-  const auto runtime = make_runtime(Target::emulated);
-  for (const Ones& o : table) {
-    ConvShape s;
-    s.h = o.h, s.w = o.w, s.k_h = o.k_h, s.k_w = o.k_w, s.pad = {o.pad_y, o.pad_x};
-    const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 1.0f);
-    for (const RegistryRow* row : host_rows(Precision::fp32)) {
-      const ConvProblem problem{s, {}, Rounding::fused};
-      const auto strategy = row->make();
-      if (strategy->refuses(problem)) continue;
-      const auto out = run<float>(*runtime, *row, problem, constant_weights(s, 1), in);
-      EXPECT_EQ(sum_of_ones(out, strategy->error_bounds(problem)), o.sum)
-          << row->info.id() << " " << describe(s);
-    }
-  }
+TEST(Strategies, MatchReferenceFp64) {
+  check_against_reference<double>(*make_runtime(Target::emulated), host_rows(Precision::fp64),
+                                  conv_cases(20000, 1), 101);
 }
-
-TEST(Strategies, OneNanReachesExactlyItsNeighbours) {  // C8
-  ConvShape s;
-  s.h = s.w = 32, s.k_h = s.k_w = 3, s.pad = {1, 1};
-  std::vector<float> in(32 * 32, 1.0f);
-  in[10 * 32 + 10] = std::numeric_limits<float>::quiet_NaN();
-  const auto runtime = make_runtime(Target::emulated);
-  for (const RegistryRow* row : host_rows(Precision::fp32)) {
-    const auto out = run<float>(*runtime, *row, {s, {}, Rounding::fused}, constant_weights(s, 1), in);
-    EXPECT_TRUE(nan_spreads(out, 32, 10, row->make()->error_reach({s, {}, {}}))) << row->info.id();
-  }
+TEST(Strategies, SumsOfOnes) {
+  check_sums_of_ones(*make_runtime(Target::emulated), host_rows(Precision::fp32));
+}
+TEST(Strategies, OneNanReachesExactlyItsNeighbours) {
+  check_one_nan(*make_runtime(Target::emulated), host_rows(Precision::fp32));
+}
+TEST(Strategies, ActivationsOnExtremes) {
+  check_activations_on_extremes(*make_runtime(Target::emulated), host_rows(Precision::fp32));
 }
 
 TEST(Strategies, RoundingIsAsAsked) {  // C5
@@ -123,27 +71,6 @@ TEST(Strategies, KernelsOfOneOrderAgreeBitForBit) {
         ASSERT_TRUE(same_bits(run<float>(*runtime, row, problem, weights, in), scalar)) << name << ": " << c;
       }
     }
-  }
-}
-
-TEST(Strategies, ActivationsOnExtremes) {  // C9, C10
-  ConvShape s;
-  s.w = 6;
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto runtime = make_runtime(Target::emulated);
-  for (const RegistryRow* row : host_rows(Precision::fp32)) {
-    if (row->make()->refuses({s, {}, {}})) continue;
-    const auto apply = [&](Activation a, const std::vector<float>& in) {
-      return run<float>(*runtime, *row, {s, a, Rounding::fused}, constant_weights(s, 1), in);
-    };
-    EXPECT_TRUE(
-        same_bits(apply(Activation::relu, {nan, -1, 0, 2, -0x1p100f, 0x1p100f}), {nan, 0, 0, 2, 0, 0x1p100f}))
-        << row->info.id();
-    EXPECT_TRUE(same_bits(apply(Activation::tanh, {44, 45, 89, 100, -100, 2295}), {1, 1, 1, 1, -1, 1}))
-        << row->info.id();
-    EXPECT_TRUE(same_bits(apply(Activation::sigmoid, {0, 100, 2295, 0, 100, 0}), {0.5f, 1, 1, 0.5f, 1, 0.5f}))
-        << row->info.id();
-    EXPECT_EQ(apply(Activation::sigmoid, {-2295, 0, 0, 0, 0, 0})[0], 0.0f) << row->info.id();
   }
 }
 

@@ -1,5 +1,6 @@
 // Winograd on the emulated target: shapes at the edges of its blocks, exact transforms, refusals.
 
+#include "tests/strategy_checks.h"
 #include "tests/winograd_cases.h"
 
 namespace convscope {
