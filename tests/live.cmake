@@ -1,0 +1,2 @@
+# The suites of streams: the thread around a source, its readers, the parts they share.
+convscope_test(live_source APP)

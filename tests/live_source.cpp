@@ -1,0 +1,434 @@
+// Every fault of a live source (C25), made up: what is shown, how soon, and that nobody ever waits.
+#include "app/live/live_source.h"
+
+#include <sys/resource.h>
+
+#include <random>
+
+#include "tests/app_testing.h"
+#include "tests/live_testing.h"
+
+namespace convscope {
+namespace {
+
+using namespace convscope::testing;
+
+bool is(const LiveSource& source, LiveState state) { return source.status().state == state; }
+
+/// The frame that is taken next, waiting for it.
+FramePtr next_frame(LiveSource& source, double seconds = 3) {
+  FramePtr frame;
+  comes([&] { return (frame = source.take_newest()) != nullptr; }, seconds);
+  return frame;
+}
+
+TEST(LiveSource, StallIsShownWithinTwoSecondsAndEndsByItself) {
+  std::atomic<int> wakes{0};
+  LiveSource source([] { return fake_camera(50, [](uint32_t n) { return n == 10 ? 3.5 : 0.0; }); },
+                    [&] { ++wakes; });
+  ASSERT_TRUE(comes([&] { return source.status().read >= 10; }, 5));
+  const auto silence = Clock::now();
+  EXPECT_TRUE(is(source, LiveState::playing));
+  source.take_newest();
+  nap(0.1);
+  const int before = wakes;
+  ASSERT_TRUE(comes([&] { return wakes > before; }, 3)) << "nobody was told of the stall";
+  EXPECT_LT(seconds_since(silence), 2);
+  EXPECT_TRUE(is(source, LiveState::stalled));
+  EXPECT_TRUE(one_line_with(source.status().message, {"no new frame since", "open it again"}));
+  EXPECT_EQ(source.take_newest(), nullptr);
+  ASSERT_TRUE(comes([&] { return is(source, LiveState::playing); }, 4));
+  EXPECT_EQ(source.status().message, "");
+}
+
+TEST(LiveSource, TheSamePictureForEverIsAStall) {
+  LiveSource source(
+      [] {
+        return std::make_unique<FakeReader>(camera_info(), [](FramePool& pool, uint32_t, ReaderInfo&) {
+          nap(0.03);
+          return numbered_frame(pool, 5);
+        });
+      },
+      [] {});
+  const auto start = Clock::now();
+  ASSERT_TRUE(comes([&] { return is(source, LiveState::stalled); }, 3));
+  EXPECT_LT(seconds_since(start), 2);
+  EXPECT_TRUE(one_line_with(source.status().message, {"the same picture since", "none differs"}));
+}
+
+TEST(LiveSource, EqualFramesOfAFileAreNoStall) {
+  LiveOptions options;
+  options.stall_seconds = 0.2;
+  LiveSource source(
+      [] {
+        return std::make_unique<FakeReader>(file_info(1000, 50), [](FramePool& pool, uint32_t, ReaderInfo&) {
+          return numbered_frame(pool, 5);
+        });
+      },
+      [] {}, options);
+  for (const auto start = Clock::now(); seconds_since(start) < 0.8; nap(0.01))
+    ASSERT_FALSE(is(source, LiveState::stalled));
+}
+
+TEST(LiveSource, LostIsSaidAndItComesBackByItself) {
+  std::atomic<int> opened{0};
+  LiveOptions options;
+  options.retry_seconds = 0.3;
+  LiveSource source(
+      [&]() -> std::unique_ptr<FrameReader> {
+        const int time = ++opened;
+        if (time == 2 || time == 3) throw Error("camera:7: there is no such camera");
+        return std::make_unique<FakeReader>(camera_info(),
+                                            [time](FramePool& pool, uint32_t number, ReaderInfo&) {
+                                              nap(0.01);
+                                              if (time == 1 && number == 20)
+                                                throw Error("camera:7: no frame comes any more; unplugged?");
+                                              return numbered_frame(pool, number);
+                                            });
+      },
+      [] {}, options);
+  ASSERT_TRUE(comes([&] { return is(source, LiveState::lost); }, 3));
+  EXPECT_TRUE(one_line_with(source.status().message, {"unplugged?", "trying again every 0.3 seconds"}));
+  const uint64_t read = source.status().read;
+  ASSERT_TRUE(comes([&] { return opened == 2; }, 2));
+  EXPECT_TRUE(is(source, LiveState::lost)) << "while it is being tried again";
+  ASSERT_TRUE(comes([&] { return is(source, LiveState::playing); }, 3));
+  ASSERT_TRUE(comes([&] { return source.status().read > read; }, 3));
+  EXPECT_EQ(opened, 4);
+  EXPECT_GT(next_frame(source)->sequence, read) << "the count goes on";
+}
+
+TEST(LiveSource, RealRateAndSizeAreShownBesideTheClaimedOnes) {
+  struct Case {
+    double claimed, real;
+    int64_t w, h;
+  };
+  for (const Case& c : {Case{30, 4, 16, 8}, Case{30, 90, 16, 8}, Case{30, 30, 24, 5}}) {
+    SCOPED_TRACE(std::to_string(c.real) + " fps, " + std::to_string(c.w));
+    LiveSource source(
+        [&] {
+          ReaderInfo info = camera_info(c.claimed);
+          info.w = 16, info.h = 8;
+          // by a clock of its own, as a sensor has one: naps add up
+          return std::make_unique<FakeReader>(
+              info, [&, start = Clock::now()](FramePool& pool, uint32_t number, ReaderInfo&) {
+                std::this_thread::sleep_until(start + std::chrono::duration<double>((number + 1) / c.real));
+                return numbered_frame(pool, number, c.w, c.h);
+              });
+        },
+        [] {});
+    nap(1.6);
+    const LiveStatus s = source.status();
+    EXPECT_EQ(s.state, LiveState::playing) << s.message;
+    EXPECT_EQ(s.info.fps, c.claimed);
+    EXPECT_NEAR(s.measured_fps, c.real, 0.2 * c.real);
+    EXPECT_EQ(s.w, c.w);
+    EXPECT_EQ(s.h, c.h);
+  }
+}
+
+TEST(LiveSource, SizeMayChangeInMidStream) {
+  LiveSource source(
+      [] {
+        return std::make_unique<FakeReader>(camera_info(),
+                                            [](FramePool& pool, uint32_t number, ReaderInfo& info) {
+                                              nap(0.02);
+                                              info.note = number < 5 ? "" : "changed";
+                                              return numbered_frame(pool, number, number < 5 ? 16 : 40, 8);
+                                            });
+      },
+      [] {});
+  bool small = false, large = false;
+  comes(
+      [&] {
+        if (const FramePtr f = source.take_newest()) {
+          EXPECT_EQ(f->pixels.size(), f->layout.bytes());
+          EXPECT_EQ(f->layout.w, number_of(*f) < 5 ? 16 : 40);
+          (f->layout.w == 16 ? small : large) = true;
+        }
+        return small && large;
+      },
+      5);
+  EXPECT_TRUE(small && large);
+  EXPECT_EQ(source.status().w, 40);
+  EXPECT_EQ(source.status().info.note, "changed");
+}
+
+TEST(LiveSource, OnlyTheNewestIsKeptAndTheRestIsCounted) {
+  LiveSource source([] { return fake_camera(100); }, [] {});
+  ASSERT_TRUE(comes([&] { return source.status().read >= 20; }, 5));
+  const uint64_t read = source.status().read;
+  const FramePtr frame = source.take_newest();
+  ASSERT_TRUE(frame);
+  EXPECT_GE(frame->sequence, read);
+  EXPECT_EQ(source.status().dropped, frame->sequence - 1);
+  EXPECT_LT(seconds_since(frame->captured), 0.1);
+}
+
+TEST(LiveSource, EndOfAFileWithAndWithoutLoop) {
+  for (const bool loop : {false, true}) {
+    SCOPED_TRACE(loop ? "loop" : "once");
+    LiveOptions options;
+    options.loop = loop;
+    LiveSource source([] { return fake_file(10, 50); }, [] {}, options);
+    if (loop) {
+      const auto start = Clock::now();
+      ASSERT_TRUE(comes([&] { return source.status().read >= 26; }, 5));
+      // 26 frames of 20 ms: the loop costs no time and wins none
+      EXPECT_NEAR(seconds_since(start), 0.5, 0.2);
+      EXPECT_TRUE(is(source, LiveState::playing));
+      EXPECT_LT(source.status().index, 10);
+      continue;
+    }
+    ASSERT_TRUE(comes([&] { return is(source, LiveState::ended); }, 5));
+    EXPECT_EQ(source.status().read, 10u);
+    EXPECT_EQ(number_of(*source.take_newest()), 9u) << "the last frame stays to be taken";
+    source.play();
+    ASSERT_TRUE(comes([&] { return source.status().read == 20; }, 5)) << "from the start";
+  }
+}
+
+TEST(LiveSource, AFileWithoutFramesIsNoEndlessLoop) {
+  LiveSource source([] { return fake_file(0, 50); }, [] {});
+  ASSERT_TRUE(comes([&] { return is(source, LiveState::lost) || is(source, LiveState::failed); }, 3));
+  EXPECT_TRUE(one_line_with(source.status().message, {"no frame is in it"}));
+}
+
+TEST(LiveSource, OpeningThatFailsIsToldAndTriedAgainWhenAsked) {
+  for (const bool retry : {false, true}) {
+    SCOPED_TRACE(retry);
+    std::atomic<int> opened{0};
+    LiveOptions options;
+    options.retry_failed = retry;
+    options.retry_seconds = 0.1;
+    LiveSource source(
+        [&]() -> std::unique_ptr<FrameReader> {
+          if (++opened < 3) throw std::runtime_error("a.mp4: No such file\nand where in the library");
+          return fake_file(5, 50);
+        },
+        [] {}, options);
+    if (retry) {
+      ASSERT_TRUE(comes([&] { return source.status().read > 0; }, 3));
+      continue;
+    }
+    ASSERT_TRUE(comes([&] { return is(source, LiveState::failed); }, 3));
+    EXPECT_EQ(source.status().message, "a.mp4: No such file");
+    nap(0.4);
+    EXPECT_EQ(opened, 1);
+    source.reopen();
+    ASSERT_TRUE(comes([&] { return opened == 2 && is(source, LiveState::failed); }, 3));
+    source.reopen();
+    ASSERT_TRUE(comes([&] { return source.status().read > 0; }, 3));
+  }
+}
+
+TEST(LiveSource, AReadThatNeverReturnsHoldsNobodyUp) {
+  const auto gate = std::make_shared<Gate>();
+  const auto left = std::make_shared<std::atomic<bool>>(false);
+  std::atomic<int> wakes{0};
+  auto source = std::make_unique<LiveSource>(
+      [=] {
+        return std::make_unique<FakeReader>(camera_info(), [=](FramePool& pool, uint32_t n, ReaderInfo&) {
+          if (n == 3) gate->wait();
+          if (n > 3) *left = true;
+          return numbered_frame(pool, n);
+        });
+      },
+      [&] { ++wakes; });
+  ASSERT_TRUE(comes([&] { return source->status().read == 3; }, 3));
+  FramePtr kept = source->take_newest();
+  auto start = Clock::now();
+  source->close();
+  EXPECT_LT(seconds_since(start), 0.1) << "close() waited";
+  EXPECT_FALSE(source->closed());
+  source.reset();
+  EXPECT_LT(seconds_since(start), 1.2) << "the destructor waited longer than a second";
+  EXPECT_EQ(number_of(*kept), 2u) << "frames outlive their source";
+  const int before = wakes;
+  gate->open();  // the thread that was left behind comes to its end without harm
+  nap(0.2);
+  EXPECT_EQ(wakes, before) << "woken after close()";
+  EXPECT_FALSE(*left) << "it went on reading";
+}
+
+TEST(LiveSource, OpenAgainLeavesAHangingReadBehind) {
+  const auto gate = std::make_shared<Gate>();
+  std::atomic<int> opened{0};
+  {
+    LiveSource source(
+        [&, gate] {
+          const int time = ++opened;
+          return std::make_unique<FakeReader>(camera_info(), [=](FramePool& pool, uint32_t n, ReaderInfo&) {
+            if (time == 1 && n == 5) gate->wait();
+            nap(0.01);
+            return numbered_frame(pool, n + 100 * static_cast<uint32_t>(time));
+          });
+        },
+        [] {});
+    ASSERT_TRUE(comes([&] { return is(source, LiveState::stalled); }, 4));
+    const auto start = Clock::now();
+    source.reopen();
+    EXPECT_LT(seconds_since(start), 0.1);
+    ASSERT_TRUE(comes([&] { return is(source, LiveState::playing) && source.status().read > 8; }, 3));
+    EXPECT_GE(number_of(*next_frame(source)), 200u);
+    gate->open();
+  }
+  EXPECT_EQ(opened, 2);
+}
+
+TEST(LiveSource, PauseStepSeekAndSpeed) {
+  LiveOptions options;
+  options.playing = false;
+  LiveSource source([] { return fake_file(100, 25); }, [] {}, options);
+  FramePtr frame = next_frame(source);
+  ASSERT_TRUE(frame) << "the first frame is shown though it is paused";
+  EXPECT_EQ(number_of(*frame), 0u);
+  nap(0.2);
+  EXPECT_EQ(source.take_newest(), nullptr);
+  EXPECT_TRUE(is(source, LiveState::paused));
+  struct Case {
+    int64_t step, seek;
+    uint32_t index;
+  };
+  for (const Case& c :
+       {Case{1, -1, 1}, Case{1, -1, 2}, Case{-1, -1, 1}, Case{0, 50, 50}, Case{-1, -1, 49}, Case{10, -1, 59},
+        Case{-100, -1, 0}, Case{0, 5000, 99}, Case{1, -1, 99}, Case{0, 7, 7}}) {
+    SCOPED_TRACE("step " + std::to_string(c.step) + " seek " + std::to_string(c.seek));
+    if (c.step != 0) source.step(c.step);
+    if (c.seek >= 0) source.seek(c.seek);
+    frame = next_frame(source);
+    if (c.step == 1 && c.index == 99 && !frame) continue;  // there is none beyond the last
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(number_of(*frame), c.index);
+    EXPECT_EQ(source.status().index, c.index);
+  }
+  for (const double speed : {1.0, 3.0, 0.5}) {
+    SCOPED_TRACE(speed);
+    source.set_speed(speed);
+    source.seek(10);
+    source.play();
+    ASSERT_TRUE(comes([&] { return source.status().index == 10; }, 3));
+    const auto start = Clock::now();
+    nap(0.6);
+    const auto shown = static_cast<double>(source.status().index - 10),
+               wanted = seconds_since(start) * 25 * speed;
+    EXPECT_NEAR(shown, wanted, 2 + 0.15 * wanted);
+    source.pause();
+  }
+}
+
+TEST(LiveSource, AFrozenCameraShowsThePresentAfterwards) {
+  LiveSource source([] { return fake_camera(100); }, [] {});
+  ASSERT_TRUE(next_frame(source));
+  source.pause();
+  nap(0.1);
+  source.take_newest();
+  const uint64_t read = source.status().read;
+  nap(0.5);
+  EXPECT_EQ(source.take_newest(), nullptr);
+  EXPECT_EQ(source.status().read, read);
+  source.step(1);
+  const FramePtr frame = next_frame(source);
+  ASSERT_TRUE(frame);
+  EXPECT_GT(number_of(*frame), read + 20) << "an old frame was kept";
+  EXPECT_TRUE(is(source, LiveState::paused));
+}
+
+TEST(LiveSource, AStalledSourceCostsNothing) {
+  const auto gate = std::make_shared<Gate>();
+  LiveSource source(
+      [=] {
+        return std::make_unique<FakeReader>(camera_info(), [=](FramePool& pool, uint32_t n, ReaderInfo&) {
+          if (n > 0) gate->wait();
+          return numbered_frame(pool, n);
+        });
+      },
+      [] {});
+  ASSERT_TRUE(comes([&] { return is(source, LiveState::stalled); }, 3));
+  const auto cpu = [] {
+    rusage use{};
+    ::getrusage(RUSAGE_SELF, &use);
+    return static_cast<double>(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           static_cast<double>(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+  };
+  const double before = cpu();
+  nap(2);
+  EXPECT_LT(cpu() - before, 0.1 * 2);
+  gate->open();
+}
+
+/// Whatever is asked of whatever source in whatever order: the calls return at once, frames come in order.
+TEST(LiveSource, RandomFaultsAndCommands) {
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    LiveOptions options;
+    options.retry_seconds = 0.01;
+    options.stall_seconds = 0.05;
+    options.retry_failed = true;
+    std::atomic<unsigned> opened{0};
+    LiveSource source(
+        [&, seed]() -> std::unique_ptr<FrameReader> {
+          const auto random = std::make_shared<std::mt19937>(seed * 1000 + ++opened);
+          if ((*random)() % 4 == 0) throw Error("cannot be opened");
+          const bool live = (*random)() % 2 == 0;
+          return std::make_unique<FakeReader>(
+              live ? camera_info(200) : file_info(30, 200),
+              [random](FramePool& pool, uint32_t n, ReaderInfo&) -> std::shared_ptr<Frame> {
+                const auto dice = (*random)() % 100;
+                if (dice < 2) throw Error("lost");
+                if (dice < 4) nap(0.1);
+                if (dice < 8 || n >= 30) return nullptr;
+                nap(0.001);
+                return numbered_frame(pool, n, 8 + dice, 4);
+              });
+        },
+        [] {}, options);
+    std::mt19937 random(seed);
+    uint64_t last_sequence = 0, last_id = 0;
+    double slowest = 0;
+    for (const auto start = Clock::now(); seconds_since(start) < 0.6;) {
+      const auto call = Clock::now();
+      switch (random() % 16) {
+        case 0:
+          source.pause();
+          break;
+        case 1:
+        case 2:
+          source.play();
+          break;
+        case 3:
+          source.step(static_cast<int64_t>(random() % 7) - 3);
+          break;
+        case 4:
+          source.seek(static_cast<int64_t>(random() % 60) - 10);
+          break;
+        case 5:
+          source.set_loop(random() % 2 == 0);
+          break;
+        case 6:
+          source.set_speed(0.5 + random() % 8);
+          break;
+        case 7:
+          if (random() % 6 == 0) source.reopen();
+          break;
+        default:
+          break;
+      }
+      const LiveStatus s = source.status();
+      EXPECT_LE(s.dropped, s.read);
+      if (const FramePtr f = source.take_newest()) {
+        EXPECT_GT(f->sequence, last_sequence);
+        EXPECT_GT(f->id, last_id);
+        EXPECT_EQ(f->pixels.size(), f->layout.bytes());
+        last_sequence = f->sequence;
+        last_id = f->id;
+      }
+      slowest = std::max(slowest, seconds_since(call));
+      nap(0.002);
+    }
+    EXPECT_LT(slowest, 0.3) << "a call waited";
+  }
+}
+
+}  // namespace
+}  // namespace convscope
