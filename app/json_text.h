@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace convscope {
@@ -8,5 +9,8 @@ namespace convscope {
 /// double holds, or a key that stands twice in one object, of which the library would drop all but the last.
 template <class Json>
 Json parse_json(const std::string& text);
+
+/// NaN and infinities, which JSON has no numbers for, as the texts "nan", "inf" and "-inf".
+nlohmann::ordered_json json_number(double);
 
 }  // namespace convscope

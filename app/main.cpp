@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "app/cli/commands.h"
+#include "app/opencv_strategy.h"
 #include "app/printable.h"
 #ifdef CONVSCOPE_WITH_WINDOW
 #include "app/window/window.h"
@@ -92,6 +93,7 @@ int main(int argc, char** argv) {
   convscope::restart_with_passive_threads(argv);
   convscope::prepare_streams();
   std::setlocale(LC_ALL, "C");
+  convscope::register_opencv_strategies();
   try {
     const int code = convscope::run_program(argc, argv);
     convscope::flush_output();

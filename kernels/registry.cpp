@@ -1,5 +1,8 @@
 #include "kernels/registry.h"
 
+#include <atomic>
+
+#include "kernels/error.h"
 #include "kernels/runtime.h"
 #include "kernels/targets/cuda_library.h"
 
@@ -124,11 +127,30 @@ std::vector<RegistryRow> make_registry() {
   return rows;
 }
 
+/// The rows, and whether somebody has seen them: a list that grew later would not be the same for all.
+struct Registry {
+  std::vector<RegistryRow> rows = make_registry();
+  std::atomic<bool> read = false;
+};
+Registry& the_registry() {
+  static Registry registry;
+  return registry;
+}
+
 }  // namespace
 
 const std::vector<RegistryRow>& registry() {
-  static const std::vector<RegistryRow> rows = make_registry();
-  return rows;
+  Registry& all = the_registry();
+  all.read = true;
+  return all.rows;
+}
+
+void register_strategy(RegistryRow row) {
+  Registry& all = the_registry();
+  if (all.read) throw Error(row.info.id() + " is registered after the registry has been read");
+  for (const RegistryRow& known : all.rows)
+    if (known.info.id() == row.info.id()) throw Error(row.info.id() + " is registered twice");
+  all.rows.push_back(std::move(row));
 }
 
 std::optional<std::string> unavailable(const StrategyInfo& info) {

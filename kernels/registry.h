@@ -23,6 +23,11 @@ struct RegistryRow {
 /// Interface, tests, bench and `convscope list` all iterate it.
 const std::vector<RegistryRow>& registry();
 
+/// Appends a row of a program that has strategies of its own (a library that this one does not know), before
+/// the registry is read for the first time; rows keep the order of these calls. Throws Error later than that,
+/// and where the row is there already.
+void register_strategy(RegistryRow);
+
 /// Why the row cannot run on this machine now (no toolkit in the build, no driver, no device, a lost device,
 /// a missing library); nullopt where it can.
 std::optional<std::string> unavailable(const StrategyInfo&);

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <opencv2/core/version.hpp>
 
 #include "app/image_file.h"
+#include "app/json_text.h"
 #include "app/printable.h"
 #include "app/setting_values.h"
 
@@ -14,12 +14,6 @@ namespace convscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
 
 Json axes_json(const Axes& axes) { return {axes.y, axes.x}; }
 
@@ -58,15 +52,16 @@ Json shape_json(const ConvShape& s) {
 Json measured_json(const Measured& m) {
   Json stages = Json::array();
   for (const MeasuredStage& stage : m.stages)
-    stages.push_back({{"stage", stage.name}, {"first_ms", number(stage.first_ms)}, {"ms", number(stage.ms)}});
+    stages.push_back(
+        {{"stage", stage.name}, {"first_ms", json_number(stage.first_ms)}, {"ms", json_number(stage.ms)}});
   return {{"strategy", m.info.name},
           {"target", to_string(m.info.target)},
           {"precision", to_string(m.info.precision)},
           {"device", m.device},
           {"emulated", m.info.target == Target::emulated},
           {"stages", std::move(stages)},
-          {"first_total_ms", number(m.first_total_ms())},
-          {"total_ms", number(m.total_ms())}};
+          {"first_total_ms", json_number(m.first_total_ms())},
+          {"total_ms", json_number(m.total_ms())}};
 }
 
 Json comparison_json(const RunResult& r) {
@@ -79,17 +74,17 @@ Json comparison_json(const RunResult& r) {
              {"map", plane % shape.c_out},
              {"y", c.worst_index / shape.out_w() % shape.out_h()},
              {"x", c.worst_index % shape.out_w()},
-             {"a", number(c.worst_a)},
-             {"b", number(c.worst_b)}};
+             {"a", json_number(c.worst_a)},
+             {"b", json_number(c.worst_b)}};
   }
   return {{"count", c.count},
-          {"max_abs", number(c.max_abs)},
-          {"mean_abs", number(c.mean_abs)},
-          {"max_rel", number(c.max_rel)},
+          {"max_abs", json_number(c.max_abs)},
+          {"mean_abs", json_number(c.mean_abs)},
+          {"max_rel", json_number(c.max_rel)},
           {"max_ulp", c.max_ulp},
-          {"rmse", number(c.rmse)},
-          {"psnr_db", number(c.psnr_db)},
-          {"max_bound_fraction", number(c.max_bound_fraction)},
+          {"rmse", json_number(c.rmse)},
+          {"psnr_db", json_number(c.psnr_db)},
+          {"max_bound_fraction", json_number(c.max_bound_fraction)},
           {"over_tolerance", c.over_tolerance},
           {"tolerance",
            {{"absolute", r.permitted.tolerance.absolute},

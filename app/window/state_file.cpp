@@ -3,11 +3,11 @@
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "app/files.h"
+#include "app/json_text.h"
 #include "app/window/frame.h"
 
 namespace convscope {
@@ -15,12 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double v) {
-  if (std::isnan(v)) return "nan";
-  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-  return v;
-}
-
+Json number(double v) { return json_number(v); }
 Json number(const std::optional<double>& v) { return v ? number(*v) : Json(nullptr); }
 
 Json window_json(const Program& p) {
