@@ -10,6 +10,7 @@
 #include "app/bank.h"
 #include "app/files.h"
 #include "app/image_file.h"
+#include "app/live/first_frame.h"
 #include "app/npy.h"
 #include "app/patterns.h"
 #include "kernels/error.h"
@@ -78,13 +79,6 @@ std::string sample_path() { return (fs::path(assets_folder()) / "sample.png").st
 std::unique_ptr<Frame> open(const std::string& source, const SourceOptions& options) {
   if (source.empty()) return read_image_file(sample_path());
   if (source.starts_with("pattern:")) return make_pattern(source);
-  for (const char* stream : {"camera:", "gst:"}) {
-    if (source.starts_with(stream))
-      throw Error(
-          fmt::format("{}: cameras and streams cannot be opened yet, expected an image file, an .npy array "
-                      "or pattern:NAME",
-                      source));
-  }
   if (lower_ending(source) == ".npy") return read_array(source, options);
   return read_image_file(source);
 }
@@ -92,6 +86,14 @@ std::unique_ptr<Frame> open(const std::string& source, const SourceOptions& opti
 }  // namespace
 
 FramePtr open_source(const std::string& source, const SourceOptions& options) {
+  if (is_stream(source)) {
+    auto frame = std::make_shared<Frame>(*read_one_frame(source, {options.rate}, options.frame));
+    frame->hash = hash_of(frame->pixels);
+    return frame;
+  }
+  if (options.frame != 0)
+    throw Error(fmt::format("frame={}: {} is one image, not a stream", options.frame,
+                            source.empty() ? "the sample picture" : source));
   std::unique_ptr<Frame> frame = open(source, options);
   frame->id = next_frame_id();
   frame->hash = hash_of(frame->pixels);
@@ -110,6 +112,13 @@ const std::vector<std::string>& source_endings() {
     out.emplace_back(".npy");
     return out;
   }();
+  return endings;
+}
+
+const std::vector<std::string>& video_endings() {
+  static const std::vector<std::string> endings{
+      ".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".m2v",   ".ts",  ".mts", ".m2ts",
+      ".wmv", ".asf", ".flv", ".ogv", ".3gp", ".vob",  ".y4m", ".mjpg", ".mjpeg", ".gif", ".mxf", ".nut"};
   return endings;
 }
 

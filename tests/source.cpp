@@ -111,7 +111,7 @@ TEST(Source, FaultsOfFilesAreOneLine) {  // C23
       {"half.jpg", {"truncated JPEG"}},
       {"empty.png", {"empty", "0 bytes"}},
       {"text.png", {"is not an image", "this is\\x0a", "PNG, JPEG"}},
-      {"folder.png", {"is a folder", "expected a file"}},
+      {"folder.png", {"is a folder without images", "expected a file"}},
       {"missing.png", {"No such file"}},
       {"damaged.png", {"cannot be decoded as PNG"}},
       {"none.npy", {"not an .npy array"}},
@@ -333,9 +333,15 @@ TEST(Source, FramesDifferInIdAndHashTheirPixels) {
   EXPECT_EQ(a->hash.size(), 16u);
 }
 
-TEST(Source, StreamsAreRefusedInWords) {
-  for (const char* source : {"camera:0", "gst:videotestsrc"})
-    EXPECT_TRUE(one_line_with(error_of([&] { open_source(source); }), {source, "cannot be opened yet"}));
+TEST(Source, OfAStreamOneFrameIsTaken) {
+  for (const int64_t index : {0, 7}) {
+    const FramePtr frame = open_source("pattern:barcode:88x18:fps=25", {.frame = index});
+    EXPECT_EQ(frame->index, index);
+    EXPECT_EQ(frame->seconds, static_cast<double>(index) / 25);
+    EXPECT_EQ(frame->hash, open_source("pattern:barcode:88x18:number=" + std::to_string(index))->hash);
+  }
+  EXPECT_TRUE(one_line_with(error_of([&] { open_source("pattern:checker:8x8", {.frame = 3}); }),
+                            {"frame=3", "pattern:checker:8x8", "not a stream"}));
 }
 
 TEST(Source, SampleIsTheDefault) {

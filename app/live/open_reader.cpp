@@ -11,6 +11,7 @@
 
 #include "app/live/live_source.h"
 #include "app/live/readers.h"
+#include "app/source.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -27,11 +28,8 @@ std::string lower_ending(const std::string& path) {
 }
 
 bool has_video_ending(const std::string& path) {
-  static constexpr std::array<std::string_view, 27> kEndings{
-      ".mp4", ".m4v", ".mov", ".avi",  ".mkv",   ".webm", ".mpg", ".mpeg", ".mpe",
-      ".m2v", ".ts",  ".mts", ".m2ts", ".wmv",   ".asf",  ".flv", ".ogv",  ".ogg",
-      ".3gp", ".vob", ".y4m", ".mjpg", ".mjpeg", ".gif",  ".mxf", ".nut",  ".h264"};
-  return std::find(kEndings.begin(), kEndings.end(), lower_ending(path)) != kEndings.end();
+  const std::vector<std::string>& endings = video_endings();
+  return std::find(endings.begin(), endings.end(), lower_ending(path)) != endings.end();
 }
 
 /// The first bytes of containers whose files may be called anything.
