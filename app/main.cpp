@@ -73,6 +73,8 @@ int run_program(int argc, char** argv) {
   switch (line->command) {
     case Command::window:
       return open_window(*line);
+    case Command::stream:
+      return stream_command(*line);
     case Command::run:
       return run_command(*line);
     case Command::list:

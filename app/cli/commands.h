@@ -9,5 +9,6 @@ int run_command(const CommandLine&);
 int list_command(const CommandLine&);
 int check_command(const CommandLine&);
 int bench_command(const CommandLine&);
+int stream_command(const CommandLine&);
 
 }  // namespace convscope

@@ -30,7 +30,13 @@ std::string source_help() {
       "pattern:noise:640x480x3:seed=7\n"
       "and pattern:constant:64x64:value=0.5; 1920x1080 where no size is given. A file whose name is\nthat of "
       "a command "
-      "is opened as ./run. Patterns:{}",
+      "is opened as ./run. Patterns:{}\n\n"
+      "It may be a stream as well:\n"
+      "    a video file, a named pipe or a URL, whatever FFmpeg reads\n"
+      "    a folder of images, frame_%04d.png or 'shot-*.png', in the order of their numbers\n"
+      "    camera:N[:WxH][:fps=RATE], as in camera:0 and camera:0:1280x720:fps=60\n"
+      "    gst:PIPELINE, as in 'gst:videotestsrc ! video/x-raw,width=640,height=480'\n"
+      "    pattern:NAME...:fps=RATE, the pattern in motion",
       kImageFormats, names);
 }
 
@@ -80,6 +86,9 @@ CLI::App* add_run(CLI::App& app, Texts& texts, CommandLine& line) {
   CLI::App* run = app.add_subcommand("run", "Convolve without a window and write maps, difference and times");
   run->add_option("SOURCE", texts.source, "What to convolve; the sample picture where nothing is said")
       ->check(not_empty());
+  run->add_option("--frame", line.frame, "Which frame of a stream, counted from 0")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   run->add_option("--weights", texts.weights, "Weights, O x I x H x W, instead of the bank's")
       ->type_name("W.npy")
       ->check(not_empty());
@@ -104,6 +113,39 @@ CLI::App* add_run(CLI::App& app, Texts& texts, CommandLine& line) {
       "  convscope run photo.jpg --strategy tiled --set bank=sobel --set stride=2 --out out\n"
       "  convscope run x.npy --chw --weights w.npy --set precision=fp64 --set pad=valid --out out");
   return run;
+}
+
+CLI::App* add_stream(CLI::App& app, Texts& texts, CommandLine& line) {
+  CLI::App* stream = app.add_subcommand(
+      "stream",
+      "Run a stream through a strategy without a window, as fast as both go, and verify its frames");
+  stream->add_option("SOURCE", texts.source, "camera:N, a video, a folder, gst:PIPELINE, pattern:NAME:fps=R")
+      ->check(not_empty())
+      ->required();
+  stream->add_option("--seconds", line.stream_seconds, "End after so long (10)")
+      ->check(CLI::Range(0.1, 86400.0));
+  stream->add_option("--frames", line.stream_frames, "End after so many frames")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+  stream->add_option("--strategy", texts.strategy, "How to compute; convscope list shows the names")
+      ->type_name("NAME")
+      ->check(not_empty());
+  stream->add_option("--weights", texts.weights, "Weights, O x I x H x W, instead of the bank's")
+      ->type_name("W.npy")
+      ->check(not_empty());
+  stream->add_option("--json", line.stream_json, "Write the report as JSON")
+      ->type_name("FILE")
+      ->check(not_empty());
+  add_common(*stream, texts);
+  stream->footer(
+      "Reports the rates of source and computation, dropped and repeated frames, the age of results, "
+      "uploads\n"
+      "and their overlap with kernels. pattern:barcode draws a number into each frame, which is read back "
+      "from\n"
+      "its result: exit code 1 where one is torn, old or missing.\n\nExample:\n"
+      "  convscope stream pattern:barcode:1920x1080:fps=100000 --seconds 30 --set bank=random \\\n"
+      "    --set stride=2 --set pad=valid --json stream.json\n\n" +
+      settings_help());
+  return stream;
 }
 
 CLI::App* add_list(CLI::App& app, CommandLine& line) {
@@ -209,13 +251,14 @@ std::string one_line(std::string text) {
 
 std::optional<CommandLine> parse_command_line(int argc, char** argv) {
   CommandLine line;
-  Texts window_texts, run_texts;
+  Texts window_texts, run_texts, stream_texts;
   CLI::App app("ConvScope: how convolution runs on a GPU, and where its result differs from the CPU's.",
                "convscope");
   app.set_version_flag("--version", "convscope " CONVSCOPE_VERSION);
   app.set_help_all_flag("--help-all", "Help of all commands");
   add_window(app, window_texts, line);
   const CLI::App* run = add_run(app, run_texts, line);
+  const CLI::App* stream = add_stream(app, stream_texts, line);
   const CLI::App* list = add_list(app, line);
   const CLI::App* check = add_check(app, line);
   const CLI::App* bench = add_bench(app, line.bench);
@@ -240,7 +283,8 @@ std::optional<CommandLine> parse_command_line(int argc, char** argv) {
   if (*check) line.command = Command::check;
   if (*bench) line.command = Command::bench;
   if (*run) line.command = Command::run;
-  const Texts& texts = *run ? run_texts : window_texts;
+  if (*stream) line.command = Command::stream;
+  const Texts& texts = *run ? run_texts : *stream ? stream_texts : window_texts;
   line.settings = settings_of(texts);
   line.session = texts.session;
   parse_window_size(texts.size, line);

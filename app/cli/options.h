@@ -16,7 +16,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-enum class Command { window, run, list, check, bench };
+enum class Command { window, run, list, check, bench, stream };
 
 /// The command line, taken apart. Settings hold the session file, then --set, then the options of their own.
 struct CommandLine {
@@ -24,6 +24,11 @@ struct CommandLine {
   Settings settings;
   // run
   std::string out;
+  int64_t frame = 0;  // of a stream
+  // stream
+  double stream_seconds = 10;
+  uint64_t stream_frames = 0;
+  std::string stream_json;
   // list, check
   bool json = false, quick = false;
   BenchOptions bench;

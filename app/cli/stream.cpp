@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/cli/stream_run.h"
+#include "app/files.h"
+
+namespace convscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json optional_number(const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); }
+
+Json barcode_json(const StreamReport& r) {
+  if (!r.barcode) return nullptr;
+  const BarcodeCounts& b = *r.barcode;
+  return {{"read_from", r.read_from}, {"checked", b.checked},         {"torn", b.torn},
+          {"wrong", b.wrong},         {"unreadable", b.unreadable},   {"twice", b.twice},
+          {"skipped", b.skipped},     {"first_fault", b.first_fault}, {"good", b.good()}};
+}
+
+std::string stream_json(const StreamReport& r, const std::string& source) {
+  Json stages = Json::array();
+  for (const StageMedian& s : r.stages)
+    stages.push_back({{"stage", s.name}, {"median_ms", s.median_ms}, {"p95_ms", s.p95_ms}});
+  const Json json = {{"source", source},
+                     {"kind", r.source.kind},
+                     {"format", r.source.format},
+                     {"width", r.w},
+                     {"height", r.h},
+                     {"strategy", r.strategy.id()},
+                     {"device", r.device},
+                     {"shape", r.shape},
+                     {"seconds", r.seconds},
+                     {"frames", r.counts.computed},
+                     {"source_fps", r.source_fps},
+                     {"claimed_fps", r.source.fps},
+                     {"processed_fps", r.processed_fps},
+                     {"dropped", r.counts.dropped},
+                     {"repeated", r.counts.repeated},
+                     {"back", r.counts.back},
+                     {"age_median_ms", optional_number(r.age_median_ms)},
+                     {"age_p95_ms", optional_number(r.age_p95_ms)},
+                     {"upload_bytes_per_s", r.upload_bytes_per_s},
+                     {"upload_hidden", r.upload_hidden},
+                     {"upload_busy", r.upload_busy},
+                     {"pinned_source", r.pinned},
+                     {"stages", std::move(stages)},
+                     {"barcode", barcode_json(r)}};
+  return json.dump(2) + "\n";
+}
+
+std::string barcode_words(const StreamReport& r) {
+  if (!r.barcode) return "barcode   none in this source: frames were not verified";
+  const BarcodeCounts& b = *r.barcode;
+  std::string text = fmt::format(
+      "barcode   {} frames read back from {}: {} torn, {} wrong, {} unreadable, {} twice, {} skipped",
+      b.checked, r.read_from, b.torn, b.wrong, b.unreadable, b.twice, b.skipped);
+  if (!b.first_fault.empty()) text += "\n          first: " + b.first_fault;
+  return text;
+}
+
+std::string stream_summary(const StreamReport& r, const std::string& source) {
+  std::string text;
+  const auto line = [&](const char* name, const std::string& words) {
+    text += fmt::format("{:<10}{}\n", name, words);
+  };
+  line("source", fmt::format("{}, {} x {}, {}", source, r.w, r.h, r.source.format));
+  line("strategy", fmt::format("{} on {}, {}", r.strategy.id(), r.device, r.shape));
+  const std::string claimed = r.source.fps > 0 ? fmt::format(" ({:.6g} claimed)", r.source.fps) : "";
+  line("rate", fmt::format("{:.1f} frames/s processed in {:.2f} s, source {:.1f} frames/s{}", r.processed_fps,
+                           r.seconds, r.source_fps, claimed));
+  line("frames", fmt::format("{} processed, {} dropped, {} repeated", r.counts.computed, r.counts.dropped,
+                             r.counts.repeated + r.counts.back));
+  if (r.age_median_ms)
+    line("age", fmt::format("{:.3f} ms median, {:.3f} ms p95, from capture to finished maps",
+                            *r.age_median_ms, *r.age_p95_ms));
+  if (r.upload_bytes_per_s > 0) {
+    line("upload",
+         fmt::format("{:.2f} GB/s{}, {:.0f} % of the time busy, overlap with kernels {:.0f} %",
+                     r.upload_bytes_per_s / 1e9, r.pinned ? " from pinned frames" : " through staging memory",
+                     100 * r.upload_busy, 100 * r.upload_hidden));
+  } else {
+    line("upload", "none: the target computes in host memory");
+  }
+  for (const StageMedian& s : r.stages)
+    line("stage", fmt::format("{:<16}{:9.4f} ms median {:9.4f} ms p95", s.name, s.median_ms, s.p95_ms));
+  return text + barcode_words(r) + "\n";
+}
+
+}  // namespace
+
+int stream_command(const CommandLine& line) {
+  const std::string& source = line.settings.source;
+  const StreamReport report =
+      run_stream(open_reader(source), line.settings, {line.stream_seconds, line.stream_frames});
+  if (!line.stream_json.empty()) write_text(line.stream_json, stream_json(report, source));
+  fmt::print("{}", stream_summary(report, source));
+  return report.good() ? 0 : 1;
+}
+
+}  // namespace convscope
