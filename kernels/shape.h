@@ -97,6 +97,9 @@ struct ConvProblem {
   ConvShape shape;
   Activation activation = Activation::none;
   Rounding rounding = Rounding::fused;
+  /// Up to which rank `separable` approximates each kernel; 0: it refuses what it would have to approximate.
+  /// All others compute the kernels as they are.
+  int64_t separable_rank = 0;
   bool operator==(const ConvProblem&) const = default;
 };
 

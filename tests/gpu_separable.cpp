@@ -44,6 +44,23 @@ void check_bit_for_bit(const std::vector<ConvCase>& cases) {
   EXPECT_GE(compared, 80);
 }
 
+/// Random kernels, approximated: the same sums on both targets.
+TEST(GpuSeparable, RanksEqualEmulatedBitForBit) {
+  const auto host = make_runtime(Target::emulated), device = make_runtime(Target::cuda);
+  for (const ConvCase& c : conv_cases(20000, 1)) {
+    const auto in = random_values<float>(static_cast<std::size_t>(c.shape.input_size()), 7);
+    const ConvWeights weights = random_weights(c.shape, 11, c.bias);
+    for (const int64_t rank : {1, 2, 7}) {
+      const ConvProblem problem{c.shape, c.activation, Rounding::fused, rank};
+      const auto a = run<float>(*device, *find_strategy("separable", Target::cuda, Precision::fp32), problem,
+                                weights, in);
+      const auto b = run<float>(*host, *find_strategy("separable", Target::emulated, Precision::fp32),
+                                problem, weights, in);
+      ASSERT_TRUE(same_bits(a, b)) << "rank " << rank << ": " << c;
+    }
+  }
+}
+
 TEST(GpuSeparable, EqualsEmulatedBitForBitFp32) { check_bit_for_bit<float>(conv_cases(20000)); }
 TEST(GpuSeparable, EqualsEmulatedBitForBitFp64) { check_bit_for_bit<double>(conv_cases(20000)); }
 TEST(GpuSeparable, EqualsEmulatedOnLongKernelsFp32) { check_bit_for_bit<float>(separable_cases()); }

@@ -6,12 +6,16 @@
 // reads (8 + taps - 1) / 8 values an output, not `taps`. Image and maps cross global memory once (and once
 // more for each further map). 1-D kernels take a single pass. Order of summation: down, then along, then the
 // next channel. Where stride and dilation spread a tile beyond shared memory, two kernels pass a scratch
-// plane. Limits: every kernel of the bank must have rank 1; refuses() names the worst that has not.
+// plane. Limits: every kernel of the bank must have rank 1; refuses() names the worst that has not. With
+// ConvProblem::separable_rank each kernel is approximated by that many passes, over as many copies of its
+// channel (separable_ranks.h).
 
 #include "kernels/separable_filters.h"
+#include "kernels/separable_ranks.h"
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
+#include "kernels/strategies/repeat_planes.cuh"
 #include "kernels/strategies/separable_passes.cuh"
 
 namespace convscope::TARGET {
@@ -123,27 +127,40 @@ class Separable final : public Strategy {
   explicit Separable(StrategyInfo info) : Strategy(std::move(info)) {}
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
-    const ConvShape& s = p.shape;
+    const ConvShape s = with_ranks(p.shape, most_ranks(p));
     const SeparableTile tile = tile_for(s);
-    return refuses_size(s, tile.fits ? tile.blocks(s) : std::max(blocks_down(s), blocks_along(s)));
+    if (auto why = refuses_size(s, tile.fits ? tile.blocks(s) : std::max(blocks_down(s), blocks_along(s))))
+      return why;
+    return refuses_size(s, RepeatConfig::tiles(s.h * s.w) * s.n * s.c_in);
   }
 
-  double error_bounds(const ConvProblem& p) const override { return separable_error_bounds(p.shape); }
+  double error_bounds(const ConvProblem& p) const override {
+    return p.separable_rank > 0 ? separable_rank_error_bounds(p.shape, p.separable_rank)
+                                : separable_error_bounds(p.shape);
+  }
+  /// None in truth; but the terms of a sum of ranks are as large as the largest weight allows.
+  int64_t error_reach(const ConvProblem& p) const override {
+    return p.separable_rank > 0 && p.shape.k_h > 1 && p.shape.k_w > 1 ? 1 : 0;
+  }
 
   Cost cost(const ConvProblem& p) const override {
-    return separable_cost(p.shape, info().precision, 1, tile_for(p.shape).fits);
+    return separable_cost(p.shape, info().precision, most_ranks(p), tile_for(p.shape).fits);
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (auto why = refuses(problem)) throw Error("separable refuses: " + *why);
-    const SeparableFilters& filters = filters_of(weights);
+    const RankFilters& filters = filters_of(problem, weights);
     if (filters.refused) throw Error("separable refuses: " + *filters.refused);
     problem_ = problem;
-    const ConvShape& s = problem.shape;
+    ranks_ = filters.ranks;
+    problem_.shape = with_ranks(problem.shape, ranks_);
+    const ConvShape& s = problem_.shape;
     sliding_ = s.stride == Axes{1, 1} && s.dilation == Axes{1, 1};
     tile_ = tile_for(s);
     upload(filters, s);
     bias_.assign(as<T>(weights.bias));
+    copies_ =
+        ranks_ == 1 ? DeviceMemory() : DeviceMemory(static_cast<std::size_t>(s.input_size()) * sizeof(T));
     if (tile_.fits) {
       allow_shared_bytes(kernel(), static_cast<std::size_t>(tile_.shared_bytes));
       scratch_ = DeviceMemory();
@@ -153,6 +170,13 @@ class Separable final : public Strategy {
   }
 
   void launch(const void* in, void* out, Stages& stages) override {
+    if (ranks_ > 1) {
+      const ConvShape& s = problem_.shape;
+      const StageTimer timer(stages, "separable, copies");
+      launch_repeat_planes("separable, copies", s.n * s.c_in / ranks_, s.h * s.w, ranks_,
+                           static_cast<const T*>(in), static_cast<T*>(copies_.get()));
+      in = copies_.get();
+    }
     if (!tile_.fits) {
       launch_passes(static_cast<const T*>(in), static_cast<T*>(out), stages);
       return;
@@ -174,23 +198,32 @@ class Separable final : public Strategy {
   }
 
  protected:
-  std::optional<std::string> refuses_weights(const ConvProblem&, const ConvWeights& weights) const override {
-    return filters_of(weights).refused;
+  std::optional<std::string> refuses_weights(const ConvProblem& p,
+                                             const ConvWeights& weights) const override {
+    return filters_of(p, weights).refused;
   }
 
  private:
   using Kernel = decltype(&separable_kernel<T, true, Rounding::fused>);
 
   /// Kept, since an interface asks again with every frame.
-  const SeparableFilters& filters_of(const ConvWeights& weights) const {
-    if (!known_ || known_weights_ != weights) {
-      filters_ = separate_filters(weights, info().precision);
+  const RankFilters& filters_of(const ConvProblem& p, const ConvWeights& weights) const {
+    if (!known_ || known_rank_ != p.separable_rank || known_weights_ != weights) {
+      filters_ = separable_factors(weights, info().precision, p.separable_rank);
       known_weights_ = weights;
+      known_rank_ = p.separable_rank;
       known_ = true;
     }
     return filters_;
   }
-
+  static int64_t most_ranks(const ConvProblem& p) {
+    return std::clamp<int64_t>(std::min(p.shape.k_h, p.shape.k_w), 1, std::max<int64_t>(1, p.separable_rank));
+  }
+  /// What the passes compute: every channel `ranks` times over.
+  static ConvShape with_ranks(ConvShape s, int64_t ranks) {
+    s.c_in *= ranks;
+    return s;
+  }
   static SeparableTile tile_for(const ConvShape& s) {
     return SeparableTile(s, sizeof(T), static_cast<int64_t>(max_shared_bytes()));
   }
@@ -201,7 +234,7 @@ class Separable final : public Strategy {
   int column_taps() const { return static_cast<int>(ceil_div(problem_.shape.k_h, 4) * 4); }
   int row_taps() const { return static_cast<int>(ceil_div(problem_.shape.k_w, 4) * 4); }
 
-  void upload(const SeparableFilters& filters, const ConvShape& s) {
+  void upload(const RankFilters& filters, const ConvShape& s) {
     std::vector<T> values(static_cast<std::size_t>(s.c_out * s.c_in * (column_taps() + row_taps())));
     auto to = values.begin();
     for (int64_t pair = 0; pair < s.c_out * s.c_in; ++pair) {
@@ -256,10 +289,12 @@ class Separable final : public Strategy {
   SeparableTile tile_;
   bool sliding_ = false;
   DeviceArray<T> factors_, bias_;
-  DeviceMemory scratch_;
+  int64_t ranks_ = 1;  // copies of every channel
+  DeviceMemory scratch_, copies_;
   mutable bool known_ = false;
+  mutable int64_t known_rank_ = 0;
   mutable ConvWeights known_weights_;
-  mutable SeparableFilters filters_;
+  mutable RankFilters filters_;
 };
 
 }  // namespace
