@@ -26,6 +26,7 @@ std::shared_ptr<HostMaps> ChainPool::run(uint64_t number, const FramePtr& frame,
   const std::shared_ptr<Entry> entry = take();
   entry->chain.set(row, prepared->operation);
   runtime_->stages().collect();
+  const LaunchLog log;
   entry->chain.run(frame->id, frame->pixels.data());
   runtime_->synchronise();
   *times = runtime_->stages().collect();
@@ -37,6 +38,7 @@ std::shared_ptr<HostMaps> ChainPool::run(uint64_t number, const FramePtr& frame,
   maps->values = entry->chain.output();
   maps->input = entry->chain.input();
   maps->keep = entry;
+  maps->launches = log.entries();
   return maps;
 }
 

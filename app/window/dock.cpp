@@ -102,7 +102,7 @@ void areas(Program& p, ImVec2 at, ImVec2 all) {
   ImGui::SetCursorPos({middle_x, at.y + upper + z.handle});
   {
     const Area area(ui, "bottom", kBottomArea, {middle, z.bottom});
-    timings_panel(p.settings, p.results, ui);
+    bottom_panels(p.settings, p.results, ui);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "app/files.h"
 #include "app/npy.h"
 #include "app/window/frame.h"
+#include "app/window/race_table.h"
 #include "app/window/state_file.h"
 #include "kernels/error.h"
 
@@ -39,6 +40,18 @@ void export_maps(const Program& p, const std::string& folder) {
   write_files(folder, files);
 }
 
+void export_race(const Program& p, const std::string& folder) {
+  const RaceResults& race = p.results.race;
+  if (race.state.entries.empty()) throw Error("nothing to export yet: no race was run");
+  const std::string shown = p.results.shown ? p.results.shown->info.id() : "";
+  const std::vector<RaceRow> rows =
+      race_table(race.state, shown, p.settings.race_sort, p.settings.race_descending);
+  const std::vector<OutputFile> files{
+      {"race.csv", to_bytes(race_csv(rows))},
+      {"race.json", to_bytes(race_json(race.state, rows, race_subject(race), shown))}};
+  write_files(folder, files);
+}
+
 std::string run_task(Program& p, FileAction action) {
   switch (action) {
     case FileAction::save_session: {
@@ -52,6 +65,10 @@ std::string run_task(Program& p, FileAction action) {
     case FileAction::export_maps: {
       export_maps(p, p.ui.export_to.name);
       return "exported to " + p.ui.export_to.name;
+    }
+    case FileAction::export_race: {
+      export_race(p, p.ui.export_race_to.name);
+      return "exported to " + p.ui.export_race_to.name;
     }
   }
   return "";

@@ -170,6 +170,8 @@ void frame(Program& p) {
   p.frame_begun = seconds_now();
   poll(p);
   p.pipeline.collect(p.settings, p.results);
+  p.race.collect(p.results);
+  p.facts.update(p.results);
   update_thumbnail(p);
   begin_interface(p);
   draw_interface(p);

@@ -7,6 +7,7 @@
 #include "app/window/draw_timer.h"
 #include "app/window/heat_map.h"
 #include "app/window/pipeline.h"
+#include "app/window/race_side.h"
 #include "app/window/ui.h"
 #include "app/window/view_stage.h"
 #include "app/window/window.h"
@@ -25,6 +26,8 @@ struct Program {
   Ui ui;
   Pipeline pipeline;
   ViewStage view_stage;
+  RaceSide race;
+  FactsSide facts{};
   HeatMap heat_map{};
   DrawTimer draw_timer{};
   GlTexture thumbnail{};

@@ -20,6 +20,7 @@ const std::vector<KeyBinding> kBindings{
     {Action::save_session, GLFW_KEY_S, kCtrl, "Ctrl+S", "File", "Save the session…"},
     {Action::load_session, GLFW_KEY_R, kCtrl, "Ctrl+R", "File", "Restore a session…"},
     {Action::export_maps, GLFW_KEY_E, kCtrl, "Ctrl+E", "File", "Export maps and numbers…"},
+    {Action::export_race, GLFW_KEY_E, kCtrl | GLFW_MOD_SHIFT, "Ctrl+Shift+E", "File", "Export the race…"},
     {Action::screenshot, GLFW_KEY_F12, 0, "F12", "File", "Save a picture of the window"},
     {Action::quit, GLFW_KEY_Q, kCtrl, "Ctrl+Q", "File", "Quit"},
     {Action::strategy_1, GLFW_KEY_1, 0, "1", "Strategy", "First strategy"},
@@ -36,6 +37,7 @@ const std::vector<KeyBinding> kBindings{
     {Action::next_rounding, GLFW_KEY_R, 0, "R", "Strategy", "Fused or separate rounding"},
     {Action::next_against, GLFW_KEY_B, 0, "B", "Strategy", "Next side B of the difference"},
     {Action::measure, GLFW_KEY_F5, 0, "F5", "Strategy", "Run 20 times more, for the timings"},
+    {Action::race, GLFW_KEY_F7, 0, "F7", "Strategy", "Race on this frame, or end the race"},
     {Action::toggle_convolution, GLFW_KEY_V, 0, "V", "Strategy", "Correlation or true convolution"},
     {Action::tab_maps, GLFW_KEY_M, 0, "M", "View", "All maps"},
     {Action::tab_one, GLFW_KEY_O, 0, "O", "View", "One map"},
@@ -55,6 +57,7 @@ const std::vector<KeyBinding> kBindings{
     {Action::pan_down, GLFW_KEY_DOWN, 0, "Down", "View", "Move down"},
     {Action::toggle_interop, GLFW_KEY_I, 0, "I", "View", "CUDA-OpenGL interop on or off"},
     {Action::next_area, GLFW_KEY_F6, 0, "F6", "Window", "Keyboard focus to the next area"},
+    {Action::next_bottom_tab, GLFW_KEY_F8, 0, "F8", "Window", "Timings, race, roofline, strategy"},
     {Action::back, GLFW_KEY_ESCAPE, 0, "Esc", "Window", "Back to all maps; close a dialog"},
     {Action::help, GLFW_KEY_F1, 0, "F1", "Window", "Keys and help"},
 };
@@ -218,6 +221,9 @@ bool perform(Action action, Settings& s, const Results& results, Ui& ui) {
     case Action::export_maps:
       ui.export_to.opening = true;
       return true;
+    case Action::export_race:
+      ui.export_race_to.opening = true;
+      return true;
     case Action::next_target:
       next_target(s, results);
       return true;
@@ -257,6 +263,9 @@ bool perform(Action action, Settings& s, const Results& results, Ui& ui) {
       return true;
     case Action::next_area:
       ui.focus_area = ui.area = (ui.area + 1) % 4;
+      return true;
+    case Action::next_bottom_tab:
+      s.bottom_tab = next_of(s.bottom_tab, 4);
       return true;
     case Action::help:
       ui.help = !ui.help;

@@ -13,6 +13,7 @@ enum class Action {
   save_session,
   load_session,
   export_maps,
+  export_race,
   screenshot,
   quit,
   strategy_1,
@@ -29,6 +30,7 @@ enum class Action {
   next_rounding,
   next_against,
   measure,
+  race,
   tab_maps,
   tab_one,
   tab_difference,
@@ -48,6 +50,7 @@ enum class Action {
   toggle_interop,
   toggle_convolution,
   next_area,
+  next_bottom_tab,
   help,
   back,
 };

@@ -55,7 +55,10 @@ void Pipeline::run_on_device(Settings& settings, Results& results) {
   try {
     if (!device_) device_ = std::make_unique<DeviceSide>();
     const bool first = std::exchange(first_due_, false);
+    std::optional<LaunchLog> log;  // of the first run alone, whose time is kept apart
+    if (first) log.emplace();
     device_->run(DeviceSide::a, number_, asked_frame_, plan_.prepared, *plan_.row, first);
+    if (log) results.launches = {plan_.row->info.id(), plan_.problem(), own_kernels(log->entries())};
     results.shown = Shown{number_, asked_frame_, plan_.prepared, plan_.row->info, nullptr};
     results.computing = false;
     forget_before(number_);

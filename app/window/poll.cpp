@@ -22,6 +22,17 @@ bool taken(const KeyBinding& binding, KeyPress press, const Ui& ui) {
   return is_pan(binding.action) && ui.area != 0;
 }
 
+/// Starts a race, or ends the one that runs.
+void toggle_race(Program& p) {
+  if (p.results.race.running) {
+    p.race.cancel(p.results);
+    return;
+  }
+  p.settings.bottom_tab =
+      p.settings.bottom_tab == BottomTab::timings ? BottomTab::race : p.settings.bottom_tab;
+  p.race.start(p.settings, p.results);
+}
+
 }  // namespace
 
 void poll(Program& p) {
@@ -38,6 +49,7 @@ void poll(Program& p) {
     if (action == Action::quit) p.quit = true;
     if (action == Action::screenshot) p.take_screenshot = true;
     if (action == Action::measure) p.pipeline.measure(p.results);
+    if (action == Action::race) toggle_race(p);
   }
   // of several files the last is shown
   for (std::string& path : std::exchange(p.events.dropped, {})) p.settings.source = std::move(path);

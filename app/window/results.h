@@ -11,6 +11,8 @@
 #include "app/frame.h"
 #include "app/operation.h"
 #include "app/window/flow.h"
+#include "app/window/race_results.h"
+#include "app/window/strategy_facts.h"
 #include "app/window/timing_table.h"
 #include "kernels/compare.h"
 #include "kernels/registry.h"
@@ -27,6 +29,7 @@ struct HostMaps {
   const void* values = nullptr;  // n x c_out x out_h x out_w of info.precision
   const void* input = nullptr;   // n x c_in x h x w, or null where it was not brought to the host
   std::shared_ptr<const void> keep;
+  std::vector<LaunchLog::Entry> launches{};  // of this computation, where it ran on the host
 
   double value(int64_t plane, int64_t y, int64_t x) const;
 };
@@ -100,6 +103,9 @@ struct Results {
   std::vector<StrategyRow> rows;
   TimingTable timings;          // of the shown strategy
   TimingTable against_timings;  // of side B
+  RaceResults race;
+  std::optional<ShownFacts> facts;
+  std::optional<KernelLaunches> launches;
   std::string cuda_reason;      // why there is no CUDA, or empty
   std::string cuda_device, host_device, gl_renderer;
   bool interop = false;        // the view buffer is shared with CUDA now

@@ -9,6 +9,7 @@
 #include "app/files.h"
 #include "app/json_text.h"
 #include "app/window/frame.h"
+#include "app/window/race_table.h"
 
 namespace convscope {
 namespace {
@@ -121,6 +122,50 @@ Json pixel_json(const PixelReadout& pixel) {
           {"bound", number(pixel.bound)}};
 }
 
+Json race_json(const Program& p) {
+  const RaceResults& race = p.results.race;
+  Json rows = Json::array();
+  const std::string shown = p.results.shown ? p.results.shown->info.id() : "";
+  for (const RaceRow& row : race_table(race.state, shown, p.settings.race_sort, p.settings.race_descending)) {
+    const bench::Entry& e = *row.entry;
+    rows.push_back({{"id", e.info.id()},
+                    {"runs", e.time.runs},
+                    {"median_us", e.time.median_us},
+                    {"rank", row.rank ? Json(*row.rank) : Json(nullptr)},
+                    {"speed_up", number(row.speed_up)},
+                    {"bound_fraction", number(e.bound_fraction)},
+                    {"limit", e.limit},
+                    {"refused", e.refused}});
+  }
+  Json places = Json::array();
+  for (const RowPosition& r : p.ui.race_rows) places.push_back({r.id, r.x, r.y});
+  constexpr const char* kAges[] = {"current", "other_frame", "other_operation"};
+  return {{"id", race.id},
+          {"running", race.running},
+          {"cancelled", race.cancelled},
+          {"age", kAges[static_cast<int>(race.age)]},
+          {"done", race.state.done},
+          {"total", race.state.total},
+          {"doing", race.state.doing},
+          {"error", race.error},
+          {"rows", std::move(rows)},
+          {"rows_at", std::move(places)}};
+}
+
+/// What the strategy panel says of the shown strategy.
+Json facts_json(const Results& r) {
+  if (!r.facts) return nullptr;
+  Json kernels = Json::array();
+  if (const auto* launches = shown_launches(r)) {
+    for (const auto& [k, count] : *launches)
+      kernels.push_back({{"kernel", k.kernel}, {"count", count}, {"grid", k.grid}, {"block", k.block}});
+  }
+  return {{"id", r.facts->info.id()},
+          {"bytes", r.facts->cost.bytes},
+          {"multiply_adds", r.facts->cost.multiply_adds},
+          {"kernels", std::move(kernels)}};
+}
+
 }  // namespace
 
 std::string state_json(const Program& p) {
@@ -144,6 +189,8 @@ std::string state_json(const Program& p) {
       {"difference", difference_json(r)},
       {"difference_fault", r.difference_fault},
       {"pixel", pixel_json(r.pixel)},
+      {"race", race_json(p)},
+      {"facts", facts_json(r)},
       {"interop", {{"on", r.interop}, {"reason", r.interop_reason}}},
       {"cuda", {{"device", r.cuda_device}, {"reason", r.cuda_reason}}},
       {"fault", r.fault ? Json({{"key", r.fault->key}, {"text", r.fault->text}}) : Json(nullptr)},

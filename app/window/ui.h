@@ -42,7 +42,13 @@ struct FileNameState {
   bool opening = false;
   std::string name;
 };
-enum class FileAction { save_session, load_session, export_maps };
+enum class FileAction { save_session, load_session, export_maps, export_race };
+
+/// Where a row of a table stands in the window: for those who click without eyes.
+struct RowPosition {
+  std::string id;
+  float x, y;
+};
 
 /// What the interface remembers between frames that is no setting of the program.
 struct Ui {
@@ -70,7 +76,8 @@ struct Ui {
   std::string source_text;     // the path field, while it is edited
   std::string source_text_of;  // the source it was made from
   BrowserState browser;
-  FileNameState save, load, export_to;
+  FileNameState save, load, export_to, export_race_to;
+  std::vector<RowPosition> race_rows;  // in sight
 
   std::vector<KeyPress> keys;   // pressed since the last frame, also those that panels use
   std::vector<Action> actions;  // asked for in this frame

@@ -126,7 +126,8 @@ void wait_for_events(Program& p, std::atomic<bool>& woken) {
     glfwWaitEventsTimeout(polling(p) ? kPollingWait : scripted(p) ? kScriptedWait : kIdleWait);
   }
   const bool live = p.results.flow.live;
-  if (woken.exchange(false) && !live) p.events.redraw = std::max(p.events.redraw, 3);
+  if (woken.exchange(false) && (!live || p.results.race.running))
+    p.events.redraw = std::max(p.events.redraw, 3);
   if (scripted(p) || (polling(p) && !live)) p.events.redraw = std::max(p.events.redraw, 1);
   // of a stream only what is new is drawn, and its account once a second
   if (live && p.events.redraw == 0 && visible(p.window)) {
@@ -205,15 +206,15 @@ int run_window(const WindowOptions& options) {
   ui.scale = content_scale(window.handle(), options);
   ui.save.name = ui.load.name =
       options.session_path.empty() ? "convscope-session.json" : options.session_path;
-  ui.export_to.name = "convscope-export";
+  ui.export_to.name = ui.export_race_to.name = "convscope-export";
   const Interface interface(window.handle(), ui);
   std::atomic<bool> woken{false};
   const auto wake = [&woken] {
     woken = true;
     glfwPostEmptyEvent();
   };
-  Program program{options, window.handle(), events,         options.settings,
-                  {},      std::move(ui),   Pipeline(wake), ViewStage(wake)};
+  Program program{options,       window.handle(), events,          options.settings, {},
+                  std::move(ui), Pipeline(wake),  ViewStage(wake), RaceSide(wake)};
   program.start = start;
   program.results.gl_renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   program.pipeline.describe_machine(program.results);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/settings.h"
@@ -18,6 +19,15 @@ void filter_bank_panel(Settings&, const Results&, Ui&);
 void convolution_panel(Settings&, const Results&, Ui&);
 void pixel_panel(const Settings&, const Results&, Ui&);
 void difference_panel(Settings&, const Results&, Ui&);
+/// The area below the maps: tabs, and the panel of the chosen one.
+void bottom_panels(Settings&, const Results&, Ui&);
+void race_panel(Settings&, const Results&, Ui&);
+void roofline_panel(Settings&, const Results&, Ui&);
+void strategy_details_panel(const Results&, Ui&);
+/// That a race runs and disturbs what else is timed; empty while none does.
+std::string race_note(const RaceResults&);
+/// Whether the race is of what is on screen, on the line at hand.
+void race_age_note(const Results&, const Ui&);
 void timings_panel(const Settings&, const Results&, Ui&);
 void views_panel(Settings&, const Results&, Ui&);
 /// Labels, outlines and values over the picture.
