@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <functional>
+#include <limits>
 
 #include "app/printable.h"
 #include "app/setting_values.h"
@@ -103,13 +104,17 @@ Setting choice(SettingInfo info, E Settings::*member, Names<E> names) {
   return choice(std::move(info), member, std::move(names), shown);
 }
 
-Setting number(SettingInfo info, double Settings::*member, double least) {
+Setting range(SettingInfo info, double Settings::*member, double least, double most) {
   return {std::move(info),
           [=](Settings& s, const std::string& v) {
             const std::optional<double> value = parse_number(v);
-            return value && *value >= least && assign(s.*member, value);
+            return value && *value >= least && *value <= most && assign(s.*member, value);
           },
           [=](const Settings& s) { return text_of(s.*member); }};
+}
+
+Setting number(SettingInfo info, double Settings::*member, double least) {
+  return range(std::move(info), member, least, std::numeric_limits<double>::infinity());
 }
 
 template <class E>
@@ -169,9 +174,15 @@ std::string get_range(const Settings& s) {
 std::vector<Setting> source_settings() {
   using S = Settings;
   return {
-      text({"source", "FILE | pattern:NAME[:WxH[xC]][:key=value...]", "the input; empty: the sample picture"},
+      text({"source", "FILE | FOLDER | camera:N | pattern:NAME[:WxH[xC]][:key=value...] | gst:PIPELINE | URL",
+            "the input; empty: the sample picture"},
            &S::source),
       flag({"chw", "", "a 3-D .npy source is C x H x W"}, &S::chw),
+      range({"rate", "a number within 0.01 to 10000", "frames a second of a folder or pattern of images"},
+            &S::rate, 0.01, 10000),
+      flag({"play", "", "frames of a stream follow one another"}, &S::playing),
+      flag({"loop", "", "a video begins again at its end"}, &S::loop),
+      range({"speed", "a number within 0.05 to 100", "of a video; 1: as it was taken"}, &S::speed, 0.05, 100),
       name({"bank", "NAME | FILE.json", "the filter bank"}, &S::bank),
       text({"weights", "FILE.npy", "weights O x I x H x W; override the bank"}, &S::weights_file),
       text({"bias", "FILE.npy", "one bias a map; overrides the bank's"}, &S::bias_file),

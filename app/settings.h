@@ -50,6 +50,10 @@ struct Settings {
   // source
   std::string source;  // as given to open_source; empty: the sample picture
   bool chw = false;
+  double rate = 30;     // frames a second of a folder or pattern of images
+  bool playing = true;  // key "play": of a stream that can be paused
+  bool loop = true;     // a video begins again at its end
+  double speed = 1;     // of a video, 1: as it was taken
   // filters
   std::string bank = "random";
   std::string weights_file, bias_file;        // .npy; override the bank

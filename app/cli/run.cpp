@@ -60,7 +60,8 @@ int run_command(const CommandLine& line) {
   RunResult r;
   r.settings = line.settings;
   const RegistryRow &strategy = chosen_row(r.settings), &against = against_row(r.settings);
-  r.frame = open_source(r.settings.source, {.chw = r.settings.chw});
+  r.frame =
+      open_source(r.settings.source, {.chw = r.settings.chw, .frame = line.frame, .rate = r.settings.rate});
   r.prepared = make_operation(r.settings, *r.frame);
   std::vector<std::byte> input;
   r.strategy = measure(strategy, r.prepared.operation, *r.frame, &input);
