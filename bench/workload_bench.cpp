@@ -10,6 +10,7 @@
 
 #include "bench/limit.h"
 #include "kernels/error.h"
+#include "kernels/targets/host_runtime.h"
 
 namespace convscope::bench {
 namespace {
@@ -90,6 +91,7 @@ void WorkloadBench::measure() {
       std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->contender.runs(); });
   if (!any) return;
   tell("the planes");
+  check_available(least_bytes(workload_.shape, precision_));  // of the host: its input, and what is compared
   const std::vector<std::byte> input = input_of(workload_, precision_);
   const bool streaming = std::count(request_.inputs.begin(), request_.inputs.end(), Inputs::streaming) > 0;
   for (const Stage& stage : stages_) {
