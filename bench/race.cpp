@@ -31,12 +31,19 @@ struct Runner {
   Series series;
 };
 
+/// All rows compute the same: none an approximation.
+ConvProblem exact(ConvProblem problem) {
+  problem.separable_rank = 0;
+  return problem;
+}
+
 /// One race, from its request to the end.
 class Race {
  public:
   Race(const RaceRequest& request, const std::function<void(const RaceState&)>& report, std::stop_token stop)
       : request_(request),
         operation_(*request.operation),
+        problem_(exact(request.operation->problem)),
         precision_(request.rows.front()->info.precision),
         pace_{request.rounds, request.most_seconds_a_row},
         report_(report),
@@ -45,7 +52,7 @@ class Race {
   RaceState run() {
     for (const RegistryRow* row : request_.rows) {
       runners_.emplace_back(*row);
-      runners_.back().contender.ask(operation_.problem, operation_.weights);
+      runners_.back().contender.ask(problem_, operation_.weights);
     }
     state_.entries.resize(runners_.size());
     state_.total = static_cast<int>(runners_.size()) * (1 + request_.rounds);
@@ -86,7 +93,7 @@ class Race {
       runtime->pad(op.border, planes, op.pixels.h, op.pixels.w, precision_, bare->data(), planes_->data());
     }
     if (stop_.stop_requested()) return;
-    expected_.emplace(op.problem, op.weights, precision_, planes_->data());
+    expected_.emplace(problem_, op.weights, precision_, planes_->data());
   }
 
   /// A machine for each memory space that a row wants, with its floors.
@@ -142,8 +149,8 @@ class Race {
         continue;
       }
       Track& track = *runner.track;
-      contender.prove(*track.machine, operation_.problem, operation_.weights, track.in->data(),
-                      track.out->data(), *expected_);
+      contender.prove(*track.machine, problem_, operation_.weights, track.in->data(), track.out->data(),
+                      *expected_);
       attempt(runner, [&] {
         runner.series =
             Series(*track.machine, pace_, hot_launches(contender.first_us()), Submission::stream,
@@ -214,6 +221,7 @@ class Race {
 
   const RaceRequest& request_;
   const Operation& operation_;
+  const ConvProblem problem_;
   const Precision precision_;
   const Pace pace_;
   const std::function<void(const RaceState&)>& report_;

@@ -63,7 +63,8 @@ struct RaceState {
 
 /// Times every row on the same input planes with them in the caches ("hot", as the live times are), rows
 /// interleaved round by round, outputs poisoned before and checked against the reference. Blocks: call it on
-/// a thread of its own; cuda work runs on a stream of that thread. `report` is called there after every step
+/// a thread of its own; cuda work runs on a stream of that thread. Approximations that the operation permits
+/// (separable_rank) do not race: all rows compute the same. `report` is called there after every step
 /// with the state so far. Stops soon after a stop request, keeping what was measured. Throws Error where
 /// nothing could be raced.
 RaceState race(const RaceRequest&, const std::function<void(const RaceState&)>& report, std::stop_token);

@@ -183,6 +183,18 @@ TEST(Race, WhatCannotBeRaced) {
   EXPECT_NE(error_of(RaceRequest{}), "(no error)");
 }
 
+TEST(Race, NoApproximationRaces) {
+  const RegistryRow* const separable = find_strategy("separable", Target::emulated, Precision::fp32);
+  RaceRequest request = request_of(16, 16, {separable});
+  auto op = std::make_shared<Operation>(*request.operation);
+  op->problem.separable_rank = 1;
+  request.operation = op;
+  const RaceState state = run(request);
+  ASSERT_TRUE(state.finished);
+  EXPECT_NE(state.entries[0].refused.find("rank"), std::string::npos) << state.entries[0].refused;
+  EXPECT_FALSE(state.entries[0].refused.starts_with("wrong")) << state.entries[0].refused;
+}
+
 TEST(Race, TwoRacesAtOnce) {  // a window's race beside another's
   const RegistryRow row = made_row("row", {});
   const RaceRequest request = request_of(40, 40, {&row});
