@@ -109,6 +109,11 @@ TEST(GpuBench, AGraphThatCannotBeRecorded) {
     if (i == 1) throw Error("not this one");
   };
   EXPECT_THROW(machine->batch(2, fail, Submission::graph), Error);
+  // a call that CUDA refuses while it records; the device is not lost by it
+  EXPECT_THROW(machine->batch(
+                   1, [&](int) { machine->runtime().synchronise(); }, Submission::graph),
+               Error);
+  EXPECT_EQ(cuda_unavailable().value_or(""), "");
   const auto from = machine->runtime().allocate(4096), to = machine->runtime().allocate(4096);
   std::vector<std::byte> bytes(4096, std::byte{7}), got(4096);
   machine->runtime().upload(from->data(), bytes.data(), bytes.size());

@@ -33,6 +33,9 @@ class ThreadStream {
   cudaStream_t own_, before_;
 };
 
+/// Whether the thread's own stream records a graph, when many calls of CUDA are refused.
+bool recording_graph() noexcept;
+
 /// Names what is enqueued next, for messages about errors that show later. A string literal.
 void set_current_stage(const char* name);
 

@@ -23,8 +23,9 @@ std::string report(cudaError_t error, const char* what) {
   cudaGetLastError();  // a clearable error must not be found by the next call
   std::string text =
       fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error));
-  // An error that poisons the context is returned by every later call.
-  if (cudaFree(nullptr) != cudaSuccess) {
+  // An error that poisons the context is returned by every later call. While a graph is recorded, so are
+  // others.
+  if (!recording_graph() && cudaFree(nullptr) != cudaSuccess) {
     text += fmt::format("; last stage: {}; the device is lost to this program until it is started again",
                         current_stage.load());
     mark_cuda_lost(text);

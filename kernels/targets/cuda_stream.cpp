@@ -32,6 +32,12 @@ cudaStream_t stream() {
   return common;
 }
 
+bool recording_graph() noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return thread_stream != nullptr && cudaStreamIsCapturing(thread_stream, &status) == cudaSuccess &&
+         status != cudaStreamCaptureStatusNone;
+}
+
 ThreadStream::ThreadStream() : own_(nullptr), before_(thread_stream) {
   IdleStreams& idle = idle_streams();
   {
