@@ -23,6 +23,16 @@ const std::vector<KeyBinding> kBindings{
     {Action::export_race, GLFW_KEY_E, kCtrl | GLFW_MOD_SHIFT, "Ctrl+Shift+E", "File", "Export the race…"},
     {Action::screenshot, GLFW_KEY_F12, 0, "F12", "File", "Save a picture of the window"},
     {Action::quit, GLFW_KEY_Q, kCtrl, "Ctrl+Q", "File", "Quit"},
+    {Action::play_pause, GLFW_KEY_SPACE, 0, "Space", "Source", "Play or pause"},
+    {Action::step_back, GLFW_KEY_COMMA, 0, ",", "Source", "A frame back"},
+    {Action::step_forward, GLFW_KEY_PERIOD, 0, ".", "Source", "A frame on"},
+    {Action::jump_back, GLFW_KEY_LEFT, kCtrl, "Ctrl+Left", "Source", "Five seconds back"},
+    {Action::jump_forward, GLFW_KEY_RIGHT, kCtrl, "Ctrl+Right", "Source", "Five seconds on"},
+    {Action::to_start, GLFW_KEY_HOME, 0, "Home", "Source", "To the start"},
+    {Action::slower, GLFW_KEY_LEFT_BRACKET, 0, "[", "Source", "Slower"},
+    {Action::faster, GLFW_KEY_RIGHT_BRACKET, 0, "]", "Source", "Faster"},
+    {Action::toggle_loop, GLFW_KEY_L, 0, "L", "Source", "Begin again at the end, or stop"},
+    {Action::reopen, GLFW_KEY_F9, 0, "F9", "Source", "Open the stream again"},
     {Action::strategy_1, GLFW_KEY_1, 0, "1", "Strategy", "First strategy"},
     {Action::strategy_2, GLFW_KEY_2, 0, "2", "Strategy", "Second strategy"},
     {Action::strategy_3, GLFW_KEY_3, 0, "3", "Strategy", "Third strategy"},
@@ -204,7 +214,7 @@ bool perform(Action action, Settings& s, const Results& results, Ui& ui) {
     choose_strategy(s, static_cast<std::size_t>(action) - static_cast<std::size_t>(Action::strategy_1));
     return true;
   }
-  if (perform_view(action, s, ui)) return true;
+  if (perform_view(action, s, ui) || perform_source(action, s, results, ui)) return true;
   switch (action) {
     case Action::open_file:
       ui.browser.opening = true;

@@ -16,6 +16,16 @@ enum class Action {
   export_race,
   screenshot,
   quit,
+  play_pause,
+  step_back,
+  step_forward,
+  jump_back,
+  jump_forward,
+  to_start,
+  slower,
+  faster,
+  toggle_loop,
+  reopen,
   strategy_1,
   strategy_2,
   strategy_3,
@@ -78,6 +88,10 @@ const KeyBinding* find_binding(KeyPress);
 struct Settings;
 struct Results;
 struct Ui;
+/// perform() for the actions of a stream, from play_pause to reopen; false for others.
+bool perform_source(Action, Settings&, const Results&, Ui&);
+/// The speeds that keys and panel offer.
+const std::vector<double>& named_speeds();
 /// Does what needs settings and interface state only; false where the action is the frame's.
 bool perform(Action, Settings&, const Results&, Ui&);
 

@@ -41,6 +41,8 @@ class Pipeline {
   /// After an Error from work on the device that others enqueued: the settings go back, or to another target
   /// where the device is lost.
   void device_failed(Settings&, Results&, const std::string& text);
+  /// The open source, for what is asked of it alone.
+  SourceSide& source() { return source_; }
   /// Runs the shown strategy again for its times.
   void measure(Results&);
 

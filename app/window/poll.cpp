@@ -19,7 +19,7 @@ bool taken(const KeyBinding& binding, KeyPress press, const Ui& ui) {
   const bool function_key = press.key >= GLFW_KEY_F1 && press.key <= GLFW_KEY_F25;
   if (modal_open(ui)) return true;
   if (ImGui::GetIO().WantTextInput && plain && !function_key) return true;
-  return is_pan(binding.action) && ui.area != 0;
+  return (is_pan(binding.action) || binding.action == Action::play_pause) && ui.area != 0;
 }
 
 /// Starts a race, or ends the one that runs.
@@ -51,6 +51,9 @@ void poll(Program& p) {
     if (action == Action::measure) p.pipeline.measure(p.results);
     if (action == Action::race) toggle_race(p);
   }
+  for (const SourceCommand& command : std::exchange(ui.source_commands, {}))
+    p.pipeline.source().control(command);
+  if (std::exchange(ui.ask_for_cameras, false)) p.pipeline.source().ask_for_cameras();
   // of several files the last is shown
   for (std::string& path : std::exchange(p.events.dropped, {})) p.settings.source = std::move(path);
 }

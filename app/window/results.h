@@ -9,6 +9,8 @@
 #include "app/bank.h"
 #include "app/display.h"
 #include "app/frame.h"
+#include "app/live/camera.h"
+#include "app/live/live_source.h"
 #include "app/operation.h"
 #include "app/window/flow.h"
 #include "app/window/race_results.h"
@@ -87,6 +89,8 @@ struct PixelReadout {
 /// What the panels read.
 struct Results {
   FramePtr source;  // the open picture, of which the newest request was made
+  std::optional<LiveStatus> live;  // of the stream that is open or being opened
+  std::vector<CameraNode> cameras;
   std::shared_ptr<const Thumbnail> thumbnail;
   std::vector<Bank> banks;
   std::vector<std::string> bank_faults;

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "app/live/frame_reader.h"
 #include "app/source.h"
 
 namespace convscope {
@@ -16,8 +17,11 @@ std::unique_ptr<SourceLoader> make_source_loader(std::function<void()> wake) {
     SourceDelivery delivery;
     delivery.request = request;
     try {
-      delivery.frame = open_source(request.source, SourceOptions{request.chw});
-      delivery.thumbnail = std::make_shared<Thumbnail>(make_thumbnail(*delivery.frame, kThumbnailSide));
+      delivery.stream = is_stream(request.source);
+      if (!delivery.stream) {
+        delivery.frame = open_source(request.source, {.chw = request.chw});
+        delivery.thumbnail = std::make_shared<Thumbnail>(make_thumbnail(*delivery.frame, kThumbnailSide));
+      }
     } catch (const std::exception& e) {
       delivery.frame = nullptr;
       delivery.error = e.what();
@@ -25,6 +29,23 @@ std::unique_ptr<SourceLoader> make_source_loader(std::function<void()> wake) {
     sink.deliver(std::move(delivery));
   };
   return std::make_unique<SourceLoader>(std::move(body), std::move(wake));
+}
+
+std::unique_ptr<ThumbnailWorker> make_thumbnail_worker(std::function<void()> wake) {
+  auto body = [](FramePtr& frame, ThumbnailWorker::Sink& sink) {
+    try {
+      sink.deliver(std::make_shared<Thumbnail>(make_thumbnail(*frame, kThumbnailSide)));
+    } catch (const std::exception&) {
+      // without memory for a thumbnail there is none
+    }
+    frame = nullptr;
+  };
+  return std::make_unique<ThumbnailWorker>(std::move(body), std::move(wake));
+}
+
+std::unique_ptr<CameraLister> make_camera_lister(std::function<void()> wake) {
+  auto body = [](CameraQuestion&, CameraLister::Sink& sink) { sink.deliver(list_cameras()); };
+  return std::make_unique<CameraLister>(std::move(body), std::move(wake));
 }
 
 }  // namespace convscope

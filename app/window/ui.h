@@ -9,6 +9,7 @@
 #include "app/settings.h"
 #include "app/window/keys.h"
 #include "app/window/layout.h"
+#include "app/window/source_command.h"
 
 namespace convscope {
 
@@ -82,6 +83,8 @@ struct Ui {
   std::vector<KeyPress> keys;   // pressed since the last frame, also those that panels use
   std::vector<Action> actions;  // asked for in this frame
   std::vector<FileAction> file_actions;
+  std::vector<SourceCommand> source_commands;
+  bool ask_for_cameras = false;
   std::string message;  // said by an action, for the status bar
 };
 

@@ -44,6 +44,7 @@ void help_window(const Results&, Ui& ui) {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
       group("File", ui);
+      group("Source", ui);
       group("Strategy", ui);
       ImGui::TableNextColumn();
       group("View", ui);

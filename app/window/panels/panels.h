@@ -11,9 +11,12 @@
 // state, and ask for actions; they never call CUDA or OpenGL.
 namespace convscope {
 
-void menu_panel(const Settings&, const Results&, Ui&);
+void menu_panel(Settings&, const Results&, Ui&);
 void status_bar(const Settings&, const Results&, const Ui&);
 void source_panel(Settings&, const Results&, Ui&);
+/// Its parts for a stream: rates, and the controls of playing it.
+void stream_rates(const LiveStatus&, const Ui&);
+void stream_controls(Settings&, const LiveStatus&, Ui&);
 void strategies_panel(Settings&, const Results&, Ui&);
 void filter_bank_panel(Settings&, const Results&, Ui&);
 void convolution_panel(Settings&, const Results&, Ui&);
