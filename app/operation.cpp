@@ -10,6 +10,7 @@
 #include "app/npy.h"
 #include "app/setting_values.h"
 #include "kernels/error.h"
+#include "kernels/separable_ranks.h"
 
 namespace convscope {
 namespace {
@@ -170,8 +171,10 @@ PreparedOperation make_operation(const Settings& s, const Frame& frame) {
   }
   operation.problem.activation = s.activation;
   operation.problem.rounding = s.rounding;
+  operation.problem.separable_rank = s.separable_rank;
   if (auto reason = fault(shape)) throw Error(*reason);
   if (auto reason = fault(w, shape)) throw Error(*reason);
+  if (s.separable_rank > 0) out.approximation = separable_approximation(w, s.separable_rank).value_or("");
   return out;
 }
 
@@ -181,6 +184,20 @@ const RegistryRow& chosen_row(const Settings& s) {
 
 const RegistryRow& against_row(const Settings& s) {
   return choose_row("against", s.against, s.against_target, s.precision);
+}
+
+ChosenStrategy chosen_strategy(const Settings& s, const Operation& operation) {
+  const RegistryRow& row = chosen_row(s);
+  const bool is_default = s.strategy == Settings{}.strategy;
+  if (!is_default || unavailable(row.info)) return {&row, {}};
+  const std::optional<std::string> why = row.make()->refuses(operation.problem, operation.weights);
+  if (!why) return {&row, {}};
+  const RegistryRow& instead = choose_row("strategy", "direct", s.target, s.precision);
+  return {&instead, fmt::format("{} refuses: {}; {} in its place", row.info.name, *why, instead.info.name)};
+}
+
+std::string approximation_of(const PreparedOperation& prepared, const StrategyInfo& info) {
+  return info.name == "separable" ? prepared.approximation : std::string();
 }
 
 PermittedDifference permitted_difference(const ConvProblem& problem, const StrategyInfo& a,

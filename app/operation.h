@@ -14,6 +14,7 @@ namespace convscope {
 struct PreparedOperation {
   Operation operation;
   std::vector<std::string> labels;
+  std::string approximation;  // what `separable` makes of the filters; see approximation_of()
 };
 
 /// Throws Error with a sentence that names the setting at fault.
@@ -23,6 +24,18 @@ PreparedOperation make_operation(const Settings&, const Frame&);
 /// is unknown; an unavailable row is returned, not refused.
 const RegistryRow& chosen_row(const Settings&);
 const RegistryRow& against_row(const Settings&);
+
+/// The row to compute with. Where the default strategy refuses the operation, `direct` takes its place, and
+/// `note` says so and why.
+struct ChosenStrategy {
+  const RegistryRow* row = nullptr;
+  std::string note;
+};
+ChosenStrategy chosen_strategy(const Settings&, const Operation&);
+
+/// What else than the operation a strategy computes of it, for wherever its result is shown: "rank-2
+/// approximation, keeps 97.3 % of the filters' energy". Empty where it computes what was asked for.
+std::string approximation_of(const PreparedOperation&, const StrategyInfo&);
 
 /// How far two results of one problem may lie apart.
 struct PermittedDifference {

@@ -140,6 +140,15 @@ bool set_edited(Settings& s, const std::string& value) {
   return true;
 }
 
+bool set_separable_rank(Settings& s, const std::string& value) {
+  if (value == "exact") {
+    s.separable_rank = 0;
+    return true;
+  }
+  const std::optional<int64_t> rank = parse_integer(value);
+  return rank && *rank >= 1 && *rank <= kMaxKernelSide && assign(s.separable_rank, rank);
+}
+
 bool set_map(Settings& s, const std::string& value) {
   const std::optional<int64_t> map = parse_integer(value);
   return map && *map >= 0 && assign(s.map, map);
@@ -221,6 +230,10 @@ std::vector<Setting> operation_settings() {
                         names_of({Precision::fp32, Precision::fp64})),
       choice<Rounding>({"rounding", "", "multiply-add rounded once or twice"}, &S::rounding,
                        names_of({Rounding::fused, Rounding::separate})),
+      {{"separable_rank", "exact | a whole number from 1 to 31",
+        "rank up to which the strategy separable approximates each kernel"},
+       set_separable_rank,
+       [](const S& s) { return s.separable_rank == 0 ? "exact" : fmt::format("{}", s.separable_rank); }},
       name({"against", "NAME", "the strategy compared with"}, &S::against),
       choice<std::optional<Target>>({"against_target", "", "where that one is computed"}, &S::against_target,
                                     target_names()),

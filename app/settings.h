@@ -68,10 +68,11 @@ struct Settings {
   Activation activation = Activation::none;
   bool unit_scale = true;  // key "scale": unit | none
   // strategy; an empty target is cuda where it is available, else emulated, else cpu
-  std::string strategy = "direct_constant";
+  std::string strategy = "register_tiled";
   std::optional<Target> target;
   Precision precision = Precision::fp32;
   Rounding rounding = Rounding::fused;
+  int64_t separable_rank = 0;  // up to which `separable` approximates kernels; 0: key's "exact"
   std::string against = "reference";
   std::optional<Target> against_target;
   // view

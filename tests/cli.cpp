@@ -69,6 +69,25 @@ TEST_F(Cli, FaultsHaveOneLineAndTheirCode) {
        {"run", "pattern:impulse:8x8", "--out", "out", "--strategy", "onednn", "--set", "precision=fp64"},
        {"onednn", "cpu/fp32"}},
       {1, {"run", "pattern:impulse:8x8", "--out", "text.png"}, {"text.png", "folder"}},
+      // what would do nothing beside the others
+      {2,
+       {"run", "pattern:impulse:8x8", "--out", "out", "--weights", "w.npy", "--set", "kernel=5"},
+       {"kernel=5,5", "w.npy", "a size of their own"}},
+      {2,
+       {"run", "pattern:impulse:8x8", "--out", "out", "--weights", "w.npy", "--set", "bank=box"},
+       {"bank=box", "weights=w.npy override it"}},
+      {2,
+       {"run", "x.npy", "--out", "out", "--set", "border=wrap", "--set", "pad=valid"},
+       {"border=wrap", "pad=valid"}},
+      {2,
+       {"run", "x.npy", "--out", "out", "--set", "border=wrap", "--set", "pad=0"},
+       {"border=wrap", "pad=0,0,0,0"}},
+      {2,
+       {"run", "x.npy", "--out", "out", "--set", "separable_rank=2"},
+       {"separable_rank=2", "strategy=separable"}},
+      {2, {"run", "x.npy", "--out", "out", "--set", "zoom=3"}, {"zoom=3", "the window's view"}},
+      {2, {"run", "pattern:impulse:8x8", "--out", "out", "--chw"}, {"chw=on", ".npy", "pattern:impulse:8x8"}},
+      {2, {"--set", "kernel=3", "--set", "weights=w.npy", "--screenshot", "x.png"}, {"kernel=3,3", "w.npy"}},
   };
   for (const Row& row : table) {
     std::string line;
@@ -86,9 +105,12 @@ TEST_F(Cli, FaultsHaveOneLineAndTheirCode) {
 
 TEST_F(Cli, ARefusalNamesTheStrategyAndWritesNothing) {
   const std::pair<std::vector<std::string>, std::string> table[] = {
-      // 18 * 31 * 31 weights of 4 bytes are more than the 65536 of constant memory
-      {{"run", "pattern:constant:40x40x18", "--set", "kernel=31", "--out", "out"},
-       "direct_constant refuses: "},
+      // 18 * 31 * 31 weights of 4 bytes are more than the constant memory of a launch; asked for by name it
+      // is
+      // that strategy or none
+      {{"run", "pattern:constant:40x40x18", "--strategy", "register_tiled", "--set", "kernel=31", "--out",
+        "out"},
+       "register_tiled refuses: "},
       {{"run", "pattern:constant:8x8", "--strategy", "onednn", "--set", "rounding=separate", "--out", "out"},
        "onednn refuses: "},
       {{"run", "pattern:constant:8x8", "--against", "onednn", "--set", "rounding=separate", "--out", "out"},
@@ -236,6 +258,43 @@ TEST_F(Cli, CheckFindsThisMachineGood) {
     EXPECT_GE(row["cases"], 7);
     EXPECT_LE(row["worst_bound_fraction"], 1.0);
     EXPECT_LT(row["refusals"], row["cases"]);
+  }
+}
+
+TEST_F(Cli, WhereTheDefaultStrategyRefusesAnotherTakesItsPlaceAndIsNamed) {
+  const Outcome outcome = convscope(
+      {"run", "pattern:constant:40x40x18", "--set", "kernel=31", "--set", "target=emulated", "--out", "out"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("direct in its place"), std::string::npos) << outcome.out;
+  const Json json = Json::parse(read_string(folder_ / "out/run.json"));
+  EXPECT_EQ(json["strategy"], "direct");
+  EXPECT_TRUE(json["note"].get<std::string>().starts_with("register_tiled refuses: ")) << json["note"];
+  EXPECT_TRUE(json["comparison"]["pass"]);
+}
+
+/// A kernel of singular values 3 and 1: rank 1 keeps 9/10 of it, and differs from the kernel as it is.
+TEST_F(Cli, AnApproximationSaysSo) {
+  write_string(folder_ / "w.npy", npy_text("<f4", false, "2, 2", bytes_of_values<float>({3, 0, 0, 1})));
+  struct Row {
+    const char *strategy, *against, *rank;
+    std::string approximation, of_against;
+    bool pass;
+  };
+  const std::string text = "rank-1 approximation, keeps 90.0 % of the filters' energy";
+  const Row table[] = {{"separable", "reference", "1", text, "", false},
+                       {"separable", "reference", "2", "", "", true},
+                       {"direct", "separable", "1", "", text, false}};
+  for (const Row& row : table) {
+    const Outcome outcome = convscope({"run", "pattern:noise:40x30x1", "--weights", "w.npy", "--strategy",
+                                       row.strategy, "--against", row.against, "--set",
+                                       std::string("separable_rank=") + row.rank, "--out", "out"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Json json = Json::parse(read_string(folder_ / "out/run.json"));
+    EXPECT_EQ(json["approximation"], row.approximation);
+    EXPECT_EQ(json["against"]["approximation"], row.of_against);
+    EXPECT_EQ(json["comparison"]["pass"], row.pass);
+    EXPECT_EQ(outcome.out.find(text) != std::string::npos,
+              row.approximation.size() + row.of_against.size() > 0);
   }
 }
 

@@ -145,7 +145,6 @@ TEST_F(Cli, FiltersOfTheCommandLineReplaceTheSessions) {
                        {"edited.json", {"--weights", "two.npy", "--bias", "ten.npy"}, 12},
                        {"file.json", {}, 12},
                        {"file.json", {"--set", "bank=identity"}, 1},
-                       {"file.json", {"--set", "bank=identity", "--weights", "two.npy"}, 2},
                        {"file.json", {"--set", "edited_weights={\"shape\":[1,1,1,1],\"values\":[5]}"}, 5}};
   for (const Row& row : table) {
     std::vector<std::string> arguments{"run",      "pattern:constant:4x4", "--out", "out", "--session",

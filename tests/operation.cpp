@@ -232,6 +232,25 @@ TEST_F(Operations, FaultsNameTheSetting) {
   EXPECT_TRUE(one_line_with(error_of([&] { prepare(large); }), {"w.npy", "1x32", "at most 31"}));
 }
 
+TEST(Rows, TheDefaultGivesWayWhereItRefuses) {
+  Settings settings;
+  settings.target = Target::emulated;
+  settings.kernel = Axes{31, 31};
+  const auto chosen = [&settings](const char* source) {
+    return chosen_strategy(settings, make_operation(settings, *open_source(source)).operation);
+  };
+  const ChosenStrategy one = chosen("pattern:constant:40x40x1");
+  EXPECT_EQ(one.row->info.id(), "register_tiled/emulated/fp32");
+  EXPECT_EQ(one.note, "");
+  // a filter of 18 channels is more than a launch's constant memory
+  const ChosenStrategy many = chosen("pattern:constant:40x40x18");
+  EXPECT_EQ(many.row->info.id(), "direct/emulated/fp32");
+  EXPECT_TRUE(many.note.starts_with("register_tiled refuses: one filter of 17298 weights")) << many.note;
+  EXPECT_TRUE(many.note.ends_with("; direct in its place")) << many.note;
+  settings.strategy = "direct_constant";  // what was chosen stays chosen
+  EXPECT_EQ(chosen("pattern:constant:40x40x18").row->info.name, "direct_constant");
+}
+
 TEST(PermittedDifferences, AreWhatBothSidesState) {
   ConvShape s;
   s.c_in = 2, s.h = s.w = 8, s.k_h = s.k_w = 3, s.pad = {1, 1};
@@ -273,7 +292,7 @@ TEST(Rows, ChosenByNameTargetAndPrecision) {
     const char* expected;
   };
   const Row table[] = {
-      {{}, cuda ? "direct_constant/cuda/fp32" : "direct_constant/emulated/fp32"},
+      {{}, cuda ? "register_tiled/cuda/fp32" : "register_tiled/emulated/fp32"},
       {{"strategy=tiled", "precision=fp64"}, cuda ? "tiled/cuda/fp64" : "tiled/emulated/fp64"},
       {{"strategy=direct", "target=emulated"}, "direct/emulated/fp32"},
       {{"strategy=direct", "target=cuda"}, "direct/cuda/fp32"},  // returned where it cannot run, too

@@ -66,6 +66,8 @@ const std::multimap<std::string, std::pair<std::string, std::string>>& accepted(
       {"target", {"auto", "auto"}},
       {"precision", {"fp64", "fp64"}},
       {"rounding", {"separate", "separate"}},
+      {"separable_rank", {"exact", "exact"}},
+      {"separable_rank", {"31", "31"}},
       {"against", {"onednn", "onednn"}},
       {"against_target", {"cpu", "cpu"}},
       {"tab", {"one", "one"}},

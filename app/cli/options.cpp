@@ -6,7 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <set>
 
+#include "app/cli/conflicts.h"
 #include "app/image_stream.h"
 #include "app/source.h"
 #include "kernels/registry.h"
@@ -195,7 +197,7 @@ std::vector<std::pair<std::string, std::string>> assignments_of(const Texts& tex
   return out;
 }
 
-Settings settings_of(const Texts& texts) {
+Settings settings_of(const Texts& texts, CommandLine& line) {
   Settings settings = texts.session.empty() ? Settings{} : load_session(texts.session);
   const auto assignments = assignments_of(texts);
   const auto given = [&](const char* key) {
@@ -212,6 +214,10 @@ Settings settings_of(const Texts& texts) {
     throw UsageError(
         fmt::format("bias={}: edited_weights have a bias of their own, expected edited_weights= beside it",
                     settings.bias_file));
+  std::set<std::string> keys;
+  for (const auto& [key, value] : assignments) keys.insert(key);
+  refuse_without_effect(settings, keys, line.command);
+  line.strategy_named = given("strategy");
   return settings;
 }
 
@@ -285,7 +291,7 @@ std::optional<CommandLine> parse_command_line(int argc, char** argv) {
   if (*run) line.command = Command::run;
   if (*stream) line.command = Command::stream;
   const Texts& texts = *run ? run_texts : *stream ? stream_texts : window_texts;
-  line.settings = settings_of(texts);
+  line.settings = settings_of(texts, line);
   line.session = texts.session;
   parse_window_size(texts.size, line);
   return line;

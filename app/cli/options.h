@@ -25,6 +25,7 @@ struct CommandLine {
   // run
   std::string out;
   int64_t frame = 0;  // of a stream
+  bool strategy_named = false;  // on the command line
   // stream
   double stream_seconds = 10;
   uint64_t stream_frames = 0;

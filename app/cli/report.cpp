@@ -133,6 +133,8 @@ std::string run_json(const RunResult& r) {
   const Operation& op = r.prepared.operation;
   Json json = {{"input", input_json(*r.frame)}, {"shape", shape_json(op.problem.shape)}};
   json.update(measured_json(r.strategy));
+  json["note"] = r.note;
+  json["approximation"] = approximation_of(r.prepared, r.strategy.info);
   json["rounding"] = to_string(op.problem.rounding);
   json["activation"] = to_string(op.problem.activation);
   json["scale"] = op.pixels.unit_scale ? "unit" : "none";
@@ -145,6 +147,7 @@ std::string run_json(const RunResult& r) {
                       {"right", op.border.right}}}};
   json["maps"] = r.prepared.labels;
   json["against"] = measured_json(r.against);
+  json["against"]["approximation"] = approximation_of(r.prepared, r.against.info);
   json["comparison"] = comparison_json(r);
   Json settings = Json::object();
   for (const SettingInfo& info : setting_infos()) settings[info.key] = get(r.settings, info.key);
@@ -165,8 +168,11 @@ std::string run_summary(const RunResult& r, const std::string& folder) {
                             r.frame->format, r.frame->note.empty() ? "" : ", ", r.frame->note));
   line("shape", fmt::format("{}; output {} x {}", describe(shape), shape.out_w(), shape.out_h()));
   line("strategy", fmt::format("{} on {}", r.strategy.info.id(), r.strategy.device));
+  if (!r.note.empty()) line("note", r.note);
+  if (const auto text = approximation_of(r.prepared, r.strategy.info); !text.empty()) line("note", text);
   line("time", stage_line(r.strategy));
   line("against", fmt::format("{} on {}", r.against.info.id(), r.against.device));
+  if (const auto text = approximation_of(r.prepared, r.against.info); !text.empty()) line("note", text);
   line("time", stage_line(r.against));
   line("difference", difference_line(r.comparison, r.permitted.tolerance));
   line("written", fmt::format("{}: maps.npy, maps.png, difference.png, run.json", folder));

@@ -17,6 +17,7 @@ struct RunResult {
   Measured strategy, against;
   Comparison comparison;
   PermittedDifference permitted;
+  std::string note;  // why another strategy than the default one was taken
 };
 
 /// run.json. NaN and infinities, which JSON has no numbers for, are the texts "nan", "inf" and "-inf".

@@ -38,7 +38,9 @@ void compare_results(RunResult& r, const std::vector<std::byte>& input) {
 std::vector<OutputFile> output_files(const RunResult& r) {
   const ConvShape& shape = r.prepared.operation.problem.shape;
   const PlaneSet a = planes_of(r.strategy, shape), b = planes_of(r.against, shape);
-  const std::string title = r.strategy.info.id();
+  const std::string approximation = approximation_of(r.prepared, r.strategy.info);
+  const std::string title =
+      approximation.empty() ? r.strategy.info.id() : r.strategy.info.id() + ", " + approximation;
   const int64_t dimensions[] = {shape.n, shape.c_out, shape.out_h(), shape.out_w()};
   std::vector<OutputFile> files;
   files.push_back({"maps.npy", npy_bytes(a.precision, dimensions, a.data)});
@@ -59,12 +61,17 @@ std::vector<OutputFile> output_files(const RunResult& r) {
 int run_command(const CommandLine& line) {
   RunResult r;
   r.settings = line.settings;
-  const RegistryRow &strategy = chosen_row(r.settings), &against = against_row(r.settings);
+  const RegistryRow& against = against_row(r.settings);
+  chosen_row(r.settings);  // a fault of its own before the source is read
   r.frame =
       open_source(r.settings.source, {.chw = r.settings.chw, .frame = line.frame, .rate = r.settings.rate});
   r.prepared = make_operation(r.settings, *r.frame);
   std::vector<std::byte> input;
-  r.strategy = measure(strategy, r.prepared.operation, *r.frame, &input);
+  // what was asked for by name is that or nothing
+  const ChosenStrategy strategy = line.strategy_named ? ChosenStrategy{&chosen_row(r.settings), {}}
+                                                      : chosen_strategy(r.settings, r.prepared.operation);
+  r.note = strategy.note;
+  r.strategy = measure(*strategy.row, r.prepared.operation, *r.frame, &input);
   r.against = measure(against, r.prepared.operation, *r.frame);
   compare_results(r, input);
   write_files(line.out, output_files(r));

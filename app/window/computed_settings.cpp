@@ -21,7 +21,7 @@ bool same_computation(const Settings& a, const Settings& b) {
          a.stride == b.stride && a.dilation == b.dilation && a.pad == b.pad && a.anchor == b.anchor &&
          a.border == b.border && a.activation == b.activation && a.unit_scale == b.unit_scale &&
          a.strategy == b.strategy && a.target == b.target && a.precision == b.precision &&
-         a.rounding == b.rounding;
+         a.rounding == b.rounding && a.separable_rank == b.separable_rank;
 }
 
 void restore_computed_part(Settings& s, const Settings& from) {
@@ -42,6 +42,7 @@ void restore_computed_part(Settings& s, const Settings& from) {
   s.target = from.target;
   s.precision = from.precision;
   s.rounding = from.rounding;
+  s.separable_rank = from.separable_rank;
 }
 
 }  // namespace convscope

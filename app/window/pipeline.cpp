@@ -84,7 +84,9 @@ Pipeline::Plan Pipeline::make_plan(const Settings& settings, const Frame& frame)
     prepared.labels = plan_.prepared->labels;
   }
   plan.prepared = std::make_shared<const PreparedOperation>(std::move(prepared));
-  plan.row = &chosen_row(settings);
+  const ChosenStrategy chosen = chosen_strategy(settings, plan.prepared->operation);
+  plan.row = chosen.row;
+  plan.note = chosen.note;
   const StrategyInfo& info = plan.row->info;
   if (const auto why = unavailable(info)) {
     throw Error(info.name + " on " + to_string(info.target) + " is not available: " + *why);
@@ -144,6 +146,7 @@ void Pipeline::start(Plan plan, const FramePtr& frame, Settings& settings, Resul
   if (results.fault && (results.fault->key != "source" || frame == asked_frame_) && results.shown) {
     results.fault.reset();
   }
+  if (!plan_.note.empty()) results.fault = Fault{"strategy", plan_.note};
   take(frame, results);
   settings_number_ = number_;
   requested_[number_] = *asked_;

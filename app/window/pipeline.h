@@ -58,6 +58,7 @@ class Pipeline {
   struct Plan {
     std::shared_ptr<const PreparedOperation> prepared;
     const RegistryRow* row = nullptr;
+    std::string note;  // why it is not the row that was chosen
     const ConvProblem& problem() const { return prepared->operation.problem; }
     const ConvWeights& weights() const { return prepared->operation.weights; }
   };

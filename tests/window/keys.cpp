@@ -107,7 +107,7 @@ TEST(WindowKeys, KeysTypedIntoAFieldAreNoCommands) {
     return j["shown"].is_object() && j["shown"]["source"] == "pattern:checker:40x30";
   });
   EXPECT_EQ(s["settings"]["color_map"], "viridis");
-  EXPECT_EQ(s["settings"]["strategy"], "direct_constant");
+  EXPECT_EQ(s["settings"]["strategy"], "register_tiled");
   EXPECT_EQ(s["shown"]["output"][2], 30);
   EXPECT_EQ(s["shown"]["output"][3], 40);
 }

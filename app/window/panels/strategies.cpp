@@ -103,6 +103,23 @@ void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
       "##rounding", settings.rounding,
       {{Rounding::fused, "fused multiply-add"}, {Rounding::separate, "separate product and sum"}});
   fault_note(results, {"rounding"});
+  if (settings.strategy != "separable" && settings.against != "separable") return;
+  control_label(
+      ui, "Rank of kernels",
+      "Up to which rank the strategy separable approximates each kernel: the result is then that of other "
+      "kernels. Exact: it refuses kernels of higher rank than 1");
+  const auto name = [](int64_t rank) {
+    return rank == 0 ? std::string("exact") : fmt::format("rank {}", rank);
+  };
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::BeginCombo("##rank", name(settings.separable_rank).c_str())) {
+    for (int64_t rank = 0; rank <= kMaxKernelSide; ++rank) {
+      if (ImGui::Selectable(name(rank).c_str(), rank == settings.separable_rank))
+        settings.separable_rank = rank;
+    }
+    ImGui::EndCombo();
+  }
+  fault_note(results, {"separable_rank"});
 }
 
 }  // namespace convscope

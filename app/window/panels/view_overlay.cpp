@@ -110,7 +110,21 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
   ImGui::PopFont();
 }
 
-void pill(const Ui& ui, ImDrawList& list, const char* text) {
+/// What else than the convolution asked for is on screen; empty where it is that.
+std::string approximation(const Results& results, bool difference) {
+  const Shown& shown = *results.shown;
+  std::string text = approximation_of(*shown.prepared, shown.info);
+  if (!difference || !results.difference) return text;
+  const HostMaps& b = *results.difference->b;
+  const std::string of_b = approximation_of(*b.prepared, b.info);
+  if (!text.empty()) text = "A: " + text;
+  if (!of_b.empty()) text += (text.empty() ? "B: " : "; B: ") + of_b;
+  return text;
+}
+
+void pill(const Ui& ui, ImDrawList& list, const std::string& whole) {
+  const std::string fitted = fitted_text(whole, static_cast<float>(ui.request.width) - 40);
+  const char* const text = fitted.c_str();
   const ImVec2 size = ImGui::CalcTextSize(text);
   const ImVec2 from{ui.view_position.x + static_cast<float>(ui.request.width) - size.x - 22,
                     ui.view_position.y + 6};
@@ -130,6 +144,8 @@ void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDr
   } else if (!ui.picture_current) {
     pill(ui, list,
          settings.tab == ViewTab::difference ? "comparing…, showing the picture before" : "drawing…");
+  } else if (const std::string text = approximation(results, ui.drawn_difference); !text.empty()) {
+    pill(ui, list, text);
   }
 }
 
