@@ -170,7 +170,7 @@ std::string text_of(const RaceRows& rows) {
   if (rows.automatic) return "auto";
   std::string text;
   for (const auto& [word, member] : kRaceRows) {
-    if (rows.*member) text += (text.empty() ? "" : ",") + std::string(word);
+    if (rows.*member) text.append(text.empty() ? "" : ",").append(word);
   }
   return text.empty() ? "none" : text;
 }
