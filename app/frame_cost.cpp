@@ -35,25 +35,28 @@ void add_stages(Segments& segments, const std::vector<StageTime>& stages) {
 
 }  // namespace
 
-std::vector<CostSegment> cost_of(const FrameRecord& f, double difference_ms, double interop_ms) {
+std::vector<CostSegment> cost_of(const FrameRecord& f, double interop_ms) {
   if (!(f.shown > 0) || !(f.computed > 0)) return {};
   Segments segments;
   const double total = (f.shown - f.captured) * 1e3;
-  const double view_start = f.viewed > 0 ? f.view_started : f.computed;
-  const double view_end = f.viewed > 0 ? f.viewed : f.computed;
+  // what the frame went through after its maps were there, each from a start to an end
+  const bool compared = f.compared > 0 && f.compared <= f.shown, viewed = f.viewed > 0;
+  const double compare_start = compared ? f.compare_started : f.computed;
+  const double compare_end = compared ? f.compared : f.computed;
+  const double view_start = viewed ? f.view_started : compare_end, view_end = viewed ? f.viewed : compare_end;
   segments.add("wait", (f.started - f.captured) * 1e3);
   add_stages(segments, f.stages);
-  segments.add("wait", (view_start - f.computed) * 1e3);
+  segments.add("wait", (compare_start - f.computed) * 1e3);
+  segments.add("difference", (compare_end - compare_start) * 1e3);
+  segments.add("wait", (view_start - compare_end) * 1e3);
   segments.add("view", (view_end - view_start) * 1e3);
   segments.add("wait", (f.drawn - view_end) * 1e3);
   double drawing = (f.shown - f.drawn) * 1e3;
   // asynchronous kernels of this frame may run while it is drawn: that time is theirs
   drawing -= std::clamp(segments.total() + drawing - total, 0.0, drawing);
   const double interop = std::clamp(interop_ms, 0.0, drawing);
-  const double difference = std::clamp(difference_ms, 0.0, drawing - interop);
-  segments.add("difference", difference);
   segments.add("interop", interop);
-  segments.add("draw", drawing - interop - difference);
+  segments.add("draw", drawing - interop);
   segments.add("other", total - segments.total());
   return segments.take();
 }

@@ -14,8 +14,9 @@ struct CostSegment {
 };
 
 /// Where the time of a shown frame went; the segments add up to it. "wait": nobody worked on it. "other":
-/// what no stage accounts for. `difference_ms`, `interop_ms`: of the window's frame that showed it.
-std::vector<CostSegment> cost_of(const FrameRecord&, double difference_ms, double interop_ms);
+/// what no stage accounts for. `interop_ms`: of the window's frame
+/// that showed it.
+std::vector<CostSegment> cost_of(const FrameRecord&, double interop_ms);
 double total_ms(const std::vector<CostSegment>&);
 
 }  // namespace convscope

@@ -79,6 +79,12 @@ void Ledger::compute(uint64_t id, double started, double uploaded, double comput
   counts_.dropped = passed > counts_.computed ? passed - counts_.computed : 0;
 }
 
+void Ledger::compare(uint64_t id, double started, double ended) {
+  FrameRecord* const f = find(id);
+  if (!f || f->compared > 0) return;
+  f->compare_started = started, f->compared = ended;
+}
+
 void Ledger::view(uint64_t id, double started, double ended) {
   FrameRecord* const f = find(id);
   if (!f || f->viewed > 0) return;

@@ -19,6 +19,7 @@ struct FrameRecord {
   uint64_t id = 0, sequence = 0;  // as of Frame
   std::size_t bytes = 0;          // sent up to the target
   double captured = 0, taken = 0, started = 0, uploaded = 0, computed = 0;
+  double compare_started = 0, compared = 0;        // where its difference is what was shown
   double view_started = 0, viewed = 0, drawn = 0;  // `drawn`: the window's frame that shows it was begun
   double shown = 0;                                // its first swap
   std::vector<StageTime> stages;                   // of the computation
@@ -65,6 +66,7 @@ class Ledger {
   /// taken: nothing happens.
   void compute(uint64_t id, double started, double uploaded, double computed,
                const std::vector<StageTime>& stages);
+  void compare(uint64_t id, double started, double ended);
   void view(uint64_t id, double started, double ended);
   /// A swap that showed this frame; 0: no frame yet. `drawn`: when the window's frame was begun.
   void show(uint64_t id, double drawn, double now);

@@ -70,8 +70,12 @@ void bring_views(Program& p) {
     p.view_stage.forget_device();
     p.pipeline.device_failed(p.settings, p.results, e.what());
   }
-  if (planes && difference && p.view_stage.has(planes->serial)) p.pipeline.drawn(planes->serial);
+  if (planes && difference && p.view_stage.has(planes->serial)) {
+    p.pipeline.drawn(planes->serial);
+    p.pipeline.difference_times(p.results.flow.ledger, planes->frame);
+  }
   const auto& drawn = p.view_stage.drawn();
+  p.results.flow.interop_ms = p.view_stage.interop_ms();
   if (drawn && drawn->ended > 0) p.results.flow.ledger.view(drawn->frame, drawn->started, drawn->ended);
   p.ui.picture_current = planes && drawn && p.view_stage.range() && drawn->serial == planes->serial &&
                          drawn->metric == metric && same_view(drawn->layout, layout);

@@ -46,6 +46,11 @@ class Pipeline {
   /// Runs the shown strategy again for its times.
   void measure(Results&);
 
+  /// Tells the ledger when the newest difference, of this frame, was made.
+  void difference_times(Ledger& ledger, uint64_t frame) const {
+    ledger.compare(frame, difference_.started(), difference_.ended());
+  }
+
   /// The maps on screen, and the two sides where both are there for the same computation.
   std::optional<ViewedPlanes> value_planes(const Results&);
   std::optional<ViewedPlanes> difference_planes(const Results&);
@@ -73,6 +78,7 @@ class Pipeline {
   const Settings* settings_of(uint64_t number) const;
   void forget_before(uint64_t number);
   bool following() const { return asked_frame_ && asked_frame_->live() && !frozen_; }
+  void make_device();
   void run_on_device(Settings&, Results&);
   void measure_host(Results&, int runs);
   void show(Results&, HostMapsPtr);

@@ -11,6 +11,15 @@ constexpr int kWarmRunsOnDevice = 10;
 
 }  // namespace
 
+/// The device, and streams that write their frames into memory which it reads by itself.
+void Pipeline::make_device() {
+  if (device_) return;
+  device_ = std::make_unique<DeviceSide>();
+  // a runtime of their own, because the source's thread may outlive the device side
+  const std::shared_ptr<Runtime> memory = make_runtime(Target::cuda);
+  source_.pool().allocate_with([memory](std::size_t bytes) { return memory->allocate_host(bytes); }, true);
+}
+
 /// Times that were not measured on the host: the end of the work is when it is seen here.
 void Pipeline::add_device_times(Results& results, const DeviceSide::Times& t) {
   if (t.times.frame == 0) {
@@ -53,7 +62,7 @@ void Pipeline::collect_device(Settings& settings, Results& results) {
 
 void Pipeline::run_on_device(Settings& settings, Results& results) {
   try {
-    if (!device_) device_ = std::make_unique<DeviceSide>();
+    make_device();
     const bool first = std::exchange(first_due_, false);
     std::optional<LaunchLog> log;  // of the first run alone, whose time is kept apart
     if (first) log.emplace();
@@ -77,6 +86,7 @@ void Pipeline::device_failed(Settings& settings, Results& results, const std::st
     // lost for this run of the program: the same strategy goes on elsewhere
     results.cuda_reason = *why;
     results.fault = Fault{"target", text};
+    source_.pool().allocate_with(nullptr, false);
     device_.reset();
     difference_.forget();
     if (settings.target == Target::cuda) settings.target.reset();

@@ -8,7 +8,8 @@
 namespace convscope {
 namespace {
 
-constexpr double kNumbersEvery = 1;  // seconds between comparisons whose numbers alone are looked at
+constexpr double kNumbersEvery = 2;  // seconds between comparisons whose numbers alone are looked at
+constexpr double kNumbersRest = 9;   // and so many times what one takes: a tenth of the processor is theirs
 // Part of the limit's interval by which a frame may come early: sources and limits of the same rate would
 // otherwise lose every second frame.
 constexpr double kEarly = 0.25;
@@ -50,7 +51,7 @@ HostMapsPtr Pipeline::comparable(const Results& results, WantDifference want) {
   const bool now_and_then = following() && want == WantDifference::numbers;
   if (now_and_then) {
     const double took = difference_.ended() - difference_.started();
-    const double next = compared_at_ + std::max(kNumbersEvery, 3 * took);
+    const double next = compared_at_ + std::max(kNumbersEvery, kNumbersRest * took);
     if (results.comparing || seconds_now() < next) return nullptr;
   } else if (results.shown->number != number_) {
     return nullptr;
@@ -78,7 +79,7 @@ void Pipeline::request_difference(Settings& settings, Results& results, WantDiff
     if (const auto why = against.make()->refuses(plan_.problem(), plan_.weights())) {
       throw Error(against.info.name + " refuses: " + *why);
     }
-    if (against.info.target == Target::cuda && !device_) device_ = std::make_unique<DeviceSide>();
+    if (against.info.target == Target::cuda) make_device();
     if (!difference_.asked(a->number, against)) compared_at_ = seconds_now(), compared_number_ = a->number;
     difference_.request(results, a, against, device_.get());
     good_against_ = settings;

@@ -114,6 +114,7 @@ void ViewStage::through_device(const ViewedPlanes& planes, const Drawn& now, Tim
   }
   stages.end_frame();
   copied_->record();
+  interop_ms_ = 0;
   if (!shared) {
     pending_ = now;
     return;
@@ -121,6 +122,7 @@ void ViewStage::through_device(const ViewedPlanes& planes, const Drawn& now, Tim
   clock = HostClock();
   buffer_.unmap();
   interop_ms += clock.ms();
+  interop_ms_ = interop_ms;
   timings.add("interop (host)", interop_ms);
   drawn_ = now;
   range_.reset();

@@ -43,6 +43,8 @@ class ViewStage {
   bool has(uint64_t serial) const {
     return (drawn_ && drawn_->serial == serial) || (pending_ && pending_->serial == serial);
   }
+  /// Host time that mapping and unmapping took for the newest picture in shared memory; else 0.
+  double interop_ms() const { return interop_ms_; }
   /// A copy from the device is on its way.
   bool polling() const { return pending_.has_value() || (drawn_ && !range_); }
   /// Why interop is not used, or empty.
@@ -63,6 +65,7 @@ class ViewStage {
   std::optional<Drawn> pending_;  // on its way from the device
   std::optional<Drawn> asked_;    // of the worker
   std::optional<Range> range_, last_range_;
+  double interop_ms_ = 0;
   std::unique_ptr<Marker> copied_;                    // the copy into pinned_ has ended
   std::optional<std::optional<std::string>> probed_;  // interop_unavailable(), once asked
   std::unique_ptr<ViewWorker> worker_;  // last: its thread ends before anything it delivers into

@@ -31,6 +31,8 @@ void strategy_details_panel(const Results&, Ui&);
 std::string race_note(const RaceResults&);
 /// Whether the race is of what is on screen, on the line at hand.
 void race_age_note(const Results&, const Ui&);
+/// The account of a stream, where the source is one.
+void flow_panel(const Results&, Ui&);
 void timings_panel(const Settings&, const Results&, Ui&);
 void views_panel(Settings&, const Results&, Ui&);
 /// Labels, outlines and values over the picture.

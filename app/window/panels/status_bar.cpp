@@ -20,6 +20,16 @@ std::string device_words(const Results& results, const StrategyInfo& info) {
   return results.host_device;
 }
 
+/// A stream in a few words: what is computed and shown a second, how old it is, what was left out.
+std::string flow_words(const Flow& flow) {
+  const FlowRates r = flow.ledger.rates(seconds_now());
+  std::string text = flow.frozen ? fmt::format("frozen at frame {}", flow.shown)
+                                 : fmt::format("frame {}, {} behind", flow.shown, flow.behind());
+  text += fmt::format("  {:.0f}/{:.0f}/{:.0f} fps", r.source_fps, r.processed_fps, r.displayed_fps);
+  if (r.age_median_ms) text += fmt::format("  age {:.0f} ms", *r.age_median_ms);
+  return text + fmt::format("  {} dropped", flow.ledger.counts().dropped);
+}
+
 /// One item of the bar; items are parted by a space, the last one takes what is left.
 void item(const std::string& text, const ImVec4& color, float most) {
   const std::string fitted = fitted_text(text, most);
@@ -33,16 +43,21 @@ void item(const std::string& text, const ImVec4& color, float most) {
 void status_bar(const Settings& settings, const Results& results, const Ui& ui) {
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::AlignTextToFramePadding();
-  item(source_words(results), kPalette.text, width * 0.22F);
+  const bool live = results.flow.live;
+  item(source_words(results), kPalette.text, width * (live ? 0.16F : 0.22F));
+  if (live) {
+    item(flow_words(results.flow), results.flow.frozen ? kPalette.warning : kPalette.good, width * 0.34F);
+    tooltip("source / processed / displayed frames a second; more in the timings");
+  }
   if (results.shown) {
     const StrategyInfo& info = results.shown->info;
     item(fmt::format("{} on {}, {}", info.name, to_string(info.target), to_string(info.precision)),
-         kPalette.accent, width * 0.22F);
-    item(device_words(results, info), kPalette.dim, width * 0.24F);
+         kPalette.accent, width * (live ? 0.18F : 0.22F));
+    if (!live) item(device_words(results, info), kPalette.dim, width * 0.24F);
   }
   const std::string interop =
       results.interop ? "interop on" : fmt::format("interop off: {}", results.interop_reason);
-  item(interop, results.interop ? kPalette.good : kPalette.dim, width * 0.2F);
+  item(interop, results.interop ? kPalette.good : kPalette.dim, width * (live ? 0.12F : 0.2F));
   std::string message = ui.message;
   ImVec4 color = kPalette.text;
   if (results.fault) message = results.fault->text, color = kPalette.warning;

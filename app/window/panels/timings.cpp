@@ -1,20 +1,12 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <array>
-
 #include "app/window/panels/panels.h"
+#include "app/window/panels/stage_colors.h"
 #include "app/window/panels/widgets.h"
 
 namespace convscope {
 namespace {
-
-constexpr std::array<ImU32, 8> kStageColors{IM_COL32(86, 156, 214, 255),  IM_COL32(120, 190, 130, 255),
-                                            IM_COL32(226, 160, 80, 255),  IM_COL32(190, 120, 200, 255),
-                                            IM_COL32(90, 190, 190, 255),  IM_COL32(220, 110, 110, 255),
-                                            IM_COL32(200, 200, 110, 255), IM_COL32(150, 150, 170, 255)};
-
-ImU32 stage_color(std::size_t i) { return kStageColors[i % kStageColors.size()]; }
 
 double shown_ms(const TimingTable::Row& row) { return row.quantile(0.5).value_or(row.last().value_or(0)); }
 
@@ -128,6 +120,7 @@ std::string heading(const char* side, const StrategyInfo& info) {
 
 void timings_panel(const Settings& settings, const Results& results, Ui& ui) {
   if (!results.shown) return;
+  if (results.flow.live) flow_panel(results, ui);
   const bool both = results.difference && wants_difference(settings, ui);
   if (!ImGui::BeginTable("sides", both ? 2 : 1, ImGuiTableFlags_SizingStretchSame)) return;
   ImGui::TableNextRow();
