@@ -64,6 +64,7 @@ TEST(GpuSeparable, RanksEqualEmulatedBitForBit) {
 TEST(GpuSeparable, EqualsEmulatedBitForBitFp32) { check_bit_for_bit<float>(conv_cases(20000)); }
 TEST(GpuSeparable, EqualsEmulatedBitForBitFp64) { check_bit_for_bit<double>(conv_cases(20000)); }
 TEST(GpuSeparable, EqualsEmulatedOnLongKernelsFp32) { check_bit_for_bit<float>(separable_cases()); }
+TEST(GpuSeparable, EqualsEmulatedOverQuads) { check_bit_for_bit<float>(quads_cases()); }
 TEST(GpuSeparable, EqualsEmulatedOnLongKernelsFp64) { check_bit_for_bit<double>(separable_cases()); }
 
 }  // namespace

@@ -51,4 +51,28 @@ inline std::vector<ConvCase> separable_cases() {
   return cases;
 }
 
+/// Shapes for the kernels over quads: every remainder of taps and of padding by 4, rows of outputs that are
+/// whole quads and that are not, several tiles and runs, several launches, and one dimension both ways.
+inline std::vector<ConvCase> quads_cases() {
+  std::vector<ConvCase> cases;
+  const auto add = [&cases](ConvShape s, bool bias, Activation activation = Activation::none) {
+    cases.push_back({s, bias, activation});
+  };
+  for (int64_t k = 1; k <= 19; ++k) {
+    add({1, 1, 21, 268, 1, k + 1, k, {1, 1}, {k / 2, k / 2}, {1, 1}}, k % 2 == 0);
+    add({1, 2, 9, 660, 2, 1, k, {1, 1}, {0, (k + 3) / 2}, {1, 1}}, k % 2 == 1);
+    add({2, 2, 1, 4200, 1, 1, k, {1, 1}, {0, k / 2}, {1, 1}}, k % 2 == 0);
+  }
+  add({1, 1, 50, 132, 120, 17, 17, {1, 1}, {8, 8}, {1, 1}}, true, Activation::relu);  // five launches, 3 runs
+  add({2, 3, 60, 508, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}}, true, Activation::tanh);
+  add({1, 2, 50, 256, 3, 5, 7, {1, 1}, {0, 0}, {1, 1}}, true);  // 250 columns out
+  add({1, 1, 40, 500, 2, 31, 31, {1, 1}, {15, 15}, {1, 1}}, false);
+  add({1, 1, 12, 300, 1, 2, 127, {1, 1}, {1, 63}, {1, 1}}, false);  // the widest row that a run takes
+  add({1, 2, 70, 128, 1, 65, 1, {1, 1}, {32, 0}, {1, 1}}, true);    // down alone
+  add({1, 1, 3, 200, 1, 5, 3, {1, 1}, {2, 1}, {1, 1}}, false);      // fewer rows than taps
+  add({1, 1, 6, 128, 1, 1, 9, {1, 1}, {2, 4}, {1, 1}}, true, Activation::sigmoid);  // rows of padding
+  add({1, 1, 1, 3000, 1, 1, 601, {1, 1}, {0, 300}, {1, 1}}, false);
+  return cases;
+}
+
 }  // namespace convscope::testing

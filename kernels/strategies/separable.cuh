@@ -6,9 +6,10 @@
 // reads (8 + taps - 1) / 8 values an output, not `taps`. Image and maps cross global memory once (and once
 // more for each further map). 1-D kernels take a single pass. Order of summation: down, then along, then the
 // next channel. Where stride and dilation spread a tile beyond shared memory, two kernels pass a scratch
-// plane. Limits: every kernel of the bank must have rank 1; refuses() names the worst that has not. With
-// ConvProblem::separable_rank each kernel is approximated by that many passes, over as many copies of its
-// channel (separable_ranks.h).
+// plane. Floats in rows of whole quads, stride and dilation 1, go a faster way of the same order
+// (separable_quads.cuh). Limits: every kernel of the bank must have rank 1; refuses() names the worst that
+// has not. With ConvProblem::separable_rank each kernel is approximated by that many passes, over as many
+// copies of its channel (separable_ranks.h).
 
 #include "kernels/separable_filters.h"
 #include "kernels/separable_ranks.h"
@@ -17,6 +18,7 @@
 #include "kernels/strategies/epilogue.cuh"
 #include "kernels/strategies/repeat_planes.cuh"
 #include "kernels/strategies/separable_passes.cuh"
+#include "kernels/strategies/separable_quads_launch.cuh"
 
 namespace convscope::TARGET {
 namespace {
@@ -144,7 +146,13 @@ class Separable final : public Strategy {
   }
 
   Cost cost(const ConvProblem& p) const override {
-    return separable_cost(p.shape, info().precision, most_ranks(p), tile_for(p.shape).fits);
+    const ConvShape s = with_ranks(p.shape, most_ranks(p));
+    const QuadsPlan quads(s);
+    if (!std::is_same_v<T, float> || !quads.takes())
+      return separable_cost(p.shape, info().precision, most_ranks(p), tile_for(p.shape).fits);
+    Cost cost = separable_cost(p.shape, info().precision, most_ranks(p), true);
+    cost.launches += static_cast<double>(quads.launches(s) - 1);
+    return cost;
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
@@ -158,6 +166,7 @@ class Separable final : public Strategy {
     sliding_ = s.stride == Axes{1, 1} && s.dilation == Axes{1, 1};
     tile_ = tile_for(s);
     upload(filters, s);
+    if constexpr (std::is_same_v<T, float>) quads_ = QuadsPasses(s, filters);
     bias_.assign(as<T>(weights.bias));
     copies_ =
         ranks_ == 1 ? DeviceMemory() : DeviceMemory(static_cast<std::size_t>(s.input_size()) * sizeof(T));
@@ -176,6 +185,13 @@ class Separable final : public Strategy {
       launch_repeat_planes("separable, copies", s.n * s.c_in / ranks_, s.h * s.w, ranks_,
                            static_cast<const T*>(in), static_cast<T*>(copies_.get()));
       in = copies_.get();
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      if (quads_.take(static_cast<const T*>(in), static_cast<T*>(out))) {
+        const StageTimer timer(stages, "separable");
+        quads_.launch(problem_, static_cast<const T*>(in), bias(), static_cast<T*>(out));
+        return;
+      }
     }
     if (!tile_.fits) {
       launch_passes(static_cast<const T*>(in), static_cast<T*>(out), stages);
@@ -289,6 +305,7 @@ class Separable final : public Strategy {
   SeparableTile tile_;
   bool sliding_ = false;
   DeviceArray<T> factors_, bias_;
+  QuadsPasses quads_;
   int64_t ranks_ = 1;  // copies of every channel
   DeviceMemory scratch_, copies_;
   mutable bool known_ = false;

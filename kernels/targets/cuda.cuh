@@ -32,6 +32,12 @@ __device__ __forceinline__ T* shared_memory() {
   return reinterpret_cast<T*>(shared_bytes_);
 }
 
+/// Waits until the group's threads, `threads` neighbours in whole warps, are here. Groups are numbered from 0
+/// (barrier 0 is __syncthreads()'s), and every thread of the block comes equally often.
+__device__ __forceinline__ void sync_group(int group, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(threads) : "memory");
+}
+
 template <class T>
 using In = const T* __restrict__;
 template <class T>
@@ -57,6 +63,27 @@ __device__ __forceinline__ double mad(double a, double b, double acc) {
 template <class T>
 __device__ __forceinline__ T read_only(const T* p) {
   return __ldg(p);
+}
+
+/// Reads four neighbours, aligned to 16 bytes, where `inside`; zeros elsewhere. In assembly, because the
+/// compiler would branch, and behind a branch that lanes may take apart it gives up uniform registers.
+__device__ __forceinline__ void load4_or_zero(const float* from, bool inside, float (&to)[4]) {
+  asm("{\n .reg .pred p;\n setp.ne.s32 p, %5, 0;\n mov.f32 %0, 0f00000000;\n mov.f32 %1, 0f00000000;\n"
+      " mov.f32 %2, 0f00000000;\n mov.f32 %3, 0f00000000;\n"
+      " @p ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\n}"
+      : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+      : "l"(from), "r"(static_cast<int>(inside)));
+}
+
+/// Writes four neighbours, 16 bytes of floats aligned to as many. In assembly, because the compiler takes
+/// four stores where its registers are not neighbours.
+__device__ __forceinline__ void store4(float* to, float a, float b, float c, float d) {
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(a), "f"(b), "f"(c), "f"(d)
+               : "memory");
+}
+__device__ __forceinline__ void store4(double* to, double a, double b, double c, double d) {
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(to), "d"(a), "d"(b) : "memory");
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(to + 2), "d"(c), "d"(d) : "memory");
 }
 
 __device__ __forceinline__ uint32_t float_bits(float v) { return __float_as_uint(v); }

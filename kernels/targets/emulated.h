@@ -60,6 +60,9 @@ extern constinit thread_local ThreadState thread_state;
 /// Waits until every thread of the block is here. A block of which some threads return first is a fault of
 /// the kernel: the launch throws Error.
 void __syncthreads();
+/// Waits until the group's threads, `threads` neighbours, are here; groups are numbered from 0, and every
+/// thread of the block comes equally often. Here all groups wait together.
+inline void sync_group(int, int) { __syncthreads(); }
 
 /// The block's dynamic shared memory, filled with NaN patterns before each block as a reminder that it holds
 /// nothing.
@@ -86,6 +89,17 @@ inline T mad(T a, T b, T acc) {
 template <class T>
 inline T read_only(const T* p) {
   return *p;
+}
+
+/// Reads four neighbours where `inside`; zeros elsewhere.
+inline void load4_or_zero(const float* from, bool inside, float (&to)[4]) {
+  for (int i = 0; i < 4; ++i) to[i] = inside ? from[i] : 0.0f;
+}
+
+/// Writes four neighbours.
+template <class T>
+inline void store4(T* to, T a, T b, T c, T d) {
+  to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
 
 inline uint32_t float_bits(float v) {

@@ -1,0 +1,204 @@
+#pragma once
+// The kernels of `separable` for floats in rows of whole quads, stride and dilation 1.
+//
+// In two dimensions 64 threads make a run of 8 rows, 256 columns wide with its halo: down, straight from the
+// image (the runs of a block find each other's rows in L1), then by way of shared memory along. The runs of a
+// block wait for none but themselves. In one dimension there is neither shared memory nor a barrier: a thread
+// slides over the image itself, of which L1 serves all loads but the first.
+
+#include "kernels/strategies/separable_slide.cuh"
+
+namespace convscope::TARGET {
+namespace {
+
+struct QuadsConfig {
+  static constexpr int kQuads = 64;    // columns of a run with its halo, in quads: a thread each
+  static constexpr int kMostRuns = 3;  // of a block: 24 rows read 40 for 17 taps; 360 blocks for 1080p
+  static constexpr int kRowThreads = 128;
+  static constexpr int kWarpColumns = 128;  // that a warp stores at once
+};
+
+/// What a launch derives from the shape, and its place among the maps.
+struct QuadsGrid {
+  Divisor tiles_x, tiles_y, maps;
+  int tile_quads;       // outputs of a tile, across
+  int runs;             // of a block, down
+  int lead;             // values between the quad where a tile's rows begin and the first tap's
+  int column_quads;     // of taps of one kernel
+  int quads_a_channel;  // those and the row's
+};
+
+/// Quads of the image down a column; beyond the edges zero. Rows past `needed` are not loaded.
+class QuadColumn {
+ public:
+  __device__ __forceinline__ QuadColumn(const DeviceShape& s, const float* plane, int y, int x, int needed)
+      : from_(plane + int64_t{y} * s.w + x), w_(s.w), y_(y) {
+    const int end = y + needed < s.h ? y + needed : s.h;
+    rows_ = x >= 0 && x < s.w && end > 0 ? end : 0;
+  }
+  __device__ __forceinline__ Quad<float> next() {
+    Quad<float> v;
+    load4_or_zero(from_, static_cast<unsigned>(y_) < static_cast<unsigned>(rows_), v.at);
+    from_ += w_;
+    ++y_;
+    return v;
+  }
+
+ private:
+  const float* from_;
+  int w_, y_, rows_;
+};
+
+/// Quads along neighbouring rows of the image, or with kOneRow along runs of one row; beyond the edges zero.
+/// Not kGuarded: there are no edges.
+template <bool kGuarded, bool kOneRow>
+class QuadRows {
+ public:
+  __device__ __forceinline__ QuadRows(const DeviceShape& s, const float* plane, int y, int x)
+      : from_(plane + int64_t{y} * s.w + x), w_(s.w), h_(s.h), y_(y), x_(x) {}
+  __device__ __forceinline__ Quad<float> quad(int r) const {
+    const int right = kOneRow ? r * QuadsConfig::kWarpColumns : 0, below = kOneRow ? 0 : r;
+    const float* const from = from_ + int64_t{below} * w_ + right;
+    if constexpr (!kGuarded) return *reinterpret_cast<const Quad<float>*>(from);
+    const bool is_row = static_cast<unsigned>(y_ + below) < static_cast<unsigned>(h_);
+    Quad<float> v;
+    load4_or_zero(from, is_row && static_cast<unsigned>(x_ + right) < static_cast<unsigned>(w_), v.at);
+    return v;
+  }
+  __device__ __forceinline__ void advance() {
+    from_ += 4;
+    x_ += 4;
+  }
+
+ private:
+  const float* from_;
+  int w_, h_, y_, x_;
+};
+
+/// Quads of a run in shared memory.
+struct RunRows {
+  const Quad<float>* from;
+  __device__ __forceinline__ Quad<float> quad(int r) const { return from[r * QuadsConfig::kQuads]; }
+  __device__ __forceinline__ void advance() { ++from; }
+};
+
+__device__ __forceinline__ void finish_quad(Quad<float>& sum, float bias, Activation activation) {
+  CONVSCOPE_UNROLL_MAPS
+  for (float& v : sum.at) v = v + bias;
+  if (activation == Activation::none) return;
+  CONVSCOPE_UNROLL_MAPS
+  for (float& v : sum.at) v = activate(v, activation);
+}
+
+/// Four outputs from x on, of which those beyond the row's end are no outputs.
+__device__ __forceinline__ void store_quad(const DeviceShape& s, float* plane, int y, int x,
+                                           const Quad<float>& v) {
+  if (y >= s.out_h || x >= s.out_w) return;
+  float* const to = plane + int64_t{y} * s.out_w + x;
+  if (s.out_w % 4 == 0) {
+    store4(to, v.at[0], v.at[1], v.at[2], v.at[3]);
+    return;
+  }
+  CONVSCOPE_UNROLL_MAPS
+  for (int i = 0; i < 4; ++i) {
+    if (x + i < s.out_w) to[i] = v.at[i];
+  }
+}
+
+/// The bias of a map; -0 adds nothing to any value, not even to -0.
+__device__ __forceinline__ float bias_of(const float* bias, int map) {
+  return bias == nullptr ? -0.0f : bias[map];
+}
+
+/// kOneChannel: c_in is 1, so that sums need not outlast a channel.
+template <bool kOneChannel, Rounding R>
+__global__ void CONVSCOPE_LAUNCH_BOUNDS(QuadsConfig::kMostRuns* QuadsConfig::kQuads, kOneChannel ? 3 : 2)
+    separable_quads_kernel(DeviceShape s, QuadsGrid g, Activation activation, In<float> in, const float* bias,
+                           Out<float> out, CONVSCOPE_CONSTANT(SeparableTaps) taps) {
+  constexpr int kDown = SlideConfig::kDown, kAlong = SlideConfig::kAlong, kQuads = QuadsConfig::kQuads;
+  constexpr int kParts = kDown / kAlong, kKept = kOneChannel ? 1 : kParts;
+  uint32_t block = blockIdx.x;
+  const int out_x = static_cast<int>(g.tiles_x.take(block)) * g.tile_quads * 4;
+  const int tile_y = static_cast<int>(g.tiles_y.take(block)) * g.runs * kDown;
+  const int map = static_cast<int>(g.maps.take(block));
+  const int image = static_cast<int>(block);
+  const int run = static_cast<int>(threadIdx.x) / kQuads, lane = static_cast<int>(threadIdx.x) % kQuads;
+  const int out_y = tile_y + run * kDown;
+  const int first_x = out_x - s.pad_x - g.lead;
+  Quad<float>* const rows = shared_memory<Quad<float>>() + run * kDown * kQuads;
+  // lanes without outputs repeat the last one's, since beyond the run there is nothing for them to read
+  const int quad = lane < g.tile_quads ? lane : g.tile_quads - 1;
+  const float* plane = in + int64_t{image} * s.c_in * s.in_plane;
+  float* const map_out = out + (int64_t{image} * s.c_out + map) * s.out_plane;
+  const float map_bias = bias_of(bias, map);
+  Quad<float> kept[kKept][kAlong] = {};
+  const int channels = kOneChannel ? 1 : s.c_in;
+  const Quad<float>* tap = taps.quads + map * channels * g.quads_a_channel;
+  for (int c = 0; c < channels; ++c, plane += s.in_plane, tap += g.quads_a_channel) {
+    Quad<float> down[kDown] = {};
+    slide_down<R>(s.k_h, tap, QuadColumn(s, plane, out_y - s.pad_y, first_x + 4 * lane, kDown + s.k_h - 1),
+                  down);
+    if (c > 0) sync_group(run, kQuads);  // the last channel's sums are still being read
+    CONVSCOPE_UNROLL_MAPS
+    for (int r = 0; r < kDown; ++r) rows[r * kQuads + lane] = down[r];
+    sync_group(run, kQuads);
+    CONVSCOPE_UNROLL_BY((kOneChannel ? 1 : kParts))
+    for (int part = 0; part < kParts; ++part) {
+      const RunRows from{rows + part * kAlong * kQuads + quad};
+      Quad<float>(&sum)[kAlong] = kept[kOneChannel ? 0 : part];
+      if constexpr (kOneChannel) {
+        CONVSCOPE_UNROLL_MAPS
+        for (int r = 0; r < kAlong; ++r) sum[r] = {};
+      }
+      slide_along<R>(g.lead, g.lead + s.k_w, tap + g.column_quads, from, sum);
+      if (c + 1 < channels) continue;
+      CONVSCOPE_UNROLL_MAPS
+      for (int r = 0; r < kAlong; ++r) {
+        finish_quad(sum[r], map_bias, activation);
+        if (lane < g.tile_quads) store_quad(s, map_out, out_y + part * kAlong + r, out_x + 4 * lane, sum[r]);
+      }
+    }
+  }
+}
+
+/// k_h is 1. A warp makes 128 columns of 4 rows, or with kOneRow 4 x 128 columns of one row; a block 4 times
+/// as much.
+template <bool kOneRow, Rounding R>
+__global__ void CONVSCOPE_LAUNCH_BOUNDS(QuadsConfig::kRowThreads, kOneRow ? 6 : 5)
+    separable_row_kernel(DeviceShape s, QuadsGrid g, Activation activation, In<float> in, const float* bias,
+                         Out<float> out, CONVSCOPE_CONSTANT(SeparableTaps) taps) {
+  constexpr int kAlong = SlideConfig::kAlong, kWarps = QuadsConfig::kRowThreads / 32;
+  constexpr int kStepX = kOneRow ? QuadsConfig::kWarpColumns : 0, kStepY = kOneRow ? 0 : 1;
+  constexpr int kTileRows = kOneRow ? 1 : kWarps * kAlong;
+  uint32_t block = blockIdx.x;
+  const int tile_x = static_cast<int>(g.tiles_x.take(block)) * g.tile_quads * 4;
+  const int tile_y = static_cast<int>(g.tiles_y.take(block)) * kTileRows;
+  const int map = static_cast<int>(g.maps.take(block));
+  const int image = static_cast<int>(block);
+  const int first_x = tile_x - s.pad_x - g.lead, first_y = tile_y - s.pad_y, last = g.lead + s.k_w;
+  const bool inside = first_y >= 0 && first_y + kTileRows <= s.h && first_x >= 0 &&
+                      first_x + 4 * g.tile_quads + (last + 2) / 4 * 4 <= s.w;
+
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int x = warp * kAlong * kStepX + 4 * lane, y = warp * kAlong * kStepY;  // of the tile
+  const float* plane = in + int64_t{image} * s.c_in * s.in_plane;
+  const Quad<float>* tap = taps.quads + map * s.c_in * g.quads_a_channel;
+  Quad<float> sum[kAlong] = {};
+  for (int c = 0; c < s.c_in; ++c, plane += s.in_plane, tap += g.quads_a_channel) {
+    if (inside) {
+      slide_along<R>(g.lead, last, tap, QuadRows<false, kOneRow>(s, plane, first_y + y, first_x + x), sum);
+    } else {
+      slide_along<R>(g.lead, last, tap, QuadRows<true, kOneRow>(s, plane, first_y + y, first_x + x), sum);
+    }
+  }
+  float* const map_out = out + (int64_t{image} * s.c_out + map) * s.out_plane;
+  const float map_bias = bias_of(bias, map);
+  CONVSCOPE_UNROLL_MAPS
+  for (int r = 0; r < kAlong; ++r) {
+    finish_quad(sum[r], map_bias, activation);
+    store_quad(s, map_out, tile_y + y + r * kStepY, tile_x + x + r * kStepX, sum[r]);
+  }
+}
+
+}  // namespace
+}  // namespace convscope::TARGET
