@@ -96,6 +96,8 @@ class PatternReader : public FrameReader {
     info_.h = still_->layout.h;
     info_.fps = parts_.fps;
     info_.seekable = true;
+    // its width in about eight seconds; odd, so that what repeats every few pixels is seen to move
+    step_ = std::llround(static_cast<double>(info_.w) / (8 * parts_.fps)) | 1;
     static std::atomic<uint64_t> last_content{0};
     content_ = ++last_content;
   }
@@ -134,9 +136,7 @@ class PatternReader : public FrameReader {
       std::memcpy(frame.pixels.data(), still_->pixels.data() + shift, frame.pixels.size() - shift);
       std::memcpy(frame.pixels.data() + frame.pixels.size() - shift, still_->pixels.data(), shift);
     } else {
-      // its width in eight seconds
-      const double way = std::fmod(frame.seconds / 8, 1.0) * static_cast<double>(layout.w);
-      scroll(layout, still_->pixels.data(), frame.pixels.data(), static_cast<int64_t>(way + 0.5));
+      scroll(layout, still_->pixels.data(), frame.pixels.data(), frame.index % layout.w * step_ % layout.w);
     }
   }
 
@@ -145,6 +145,7 @@ class PatternReader : public FrameReader {
   std::unique_ptr<Frame> still_;
   ReaderInfo info_;
   int64_t index_ = 0;
+  int64_t step_ = 1;  // pixels a frame, where it scrolls
   uint64_t content_ = 0;
 };
 

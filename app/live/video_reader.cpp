@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <opencv2/core.hpp>
 #include <string_view>
+#include <utility>
 
 #include "app/live/capture.h"
 #include "app/live/readers.h"
@@ -40,6 +42,33 @@ void check_file(const std::string& path, bool& is_pipe) {
     throw Error(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
   if (S_ISREG(status.st_mode) && status.st_size == 0)
     throw Error(fmt::format("{}: is empty (0 bytes)", path));
+}
+
+/// The quarter turns that the metadata asks for, in degrees clockwise; from now on ours to make: OpenCV 4.6
+/// turns the wrong way (https://github.com/opencv/opencv/issues/22088).
+int clockwise_turn(cv::VideoCapture& capture) {
+  const auto told = static_cast<int>(capture.get(cv::CAP_PROP_ORIENTATION_META));
+  if (told % 360 == 0 || !capture.set(cv::CAP_PROP_ORIENTATION_AUTO, 0)) return 0;
+  const bool inverted = cv::getVersionMajor() == 4 && cv::getVersionMinor() == 6;
+  return ((inverted ? -told : told) % 360 + 360) % 360;
+}
+
+/// The frame turned upright, in memory of the pool.
+std::shared_ptr<Frame> turned(const Frame& frame, int degrees, FramePool& pool) {
+  const PixelLayout& from = frame.layout;
+  std::shared_ptr<Frame> out = pool.take(from.bytes());
+  out->layout = from;
+  if (degrees != 180) std::swap(out->layout.w, out->layout.h);
+  const auto mat = [](const PixelLayout& l, const std::byte* data) {
+    return cv::Mat(static_cast<int>(l.h), static_cast<int>(l.w), CV_8UC(l.channels),
+                   const_cast<std::byte*>(data));
+  };
+  cv::Mat target = mat(out->layout, out->pixels.data());
+  cv::rotate(mat(from, frame.pixels.data()), target,
+             degrees == 90    ? cv::ROTATE_90_CLOCKWISE
+             : degrees == 180 ? cv::ROTATE_180
+                              : cv::ROTATE_90_COUNTERCLOCKWISE);
+  return out;
 }
 
 class VideoReader : public FrameReader {
@@ -79,6 +108,8 @@ class VideoReader : public FrameReader {
       std::shared_ptr<Frame> frame = retrieve(capture_, pool, size_);
       const int64_t index = index_++;
       if (!frame) continue;
+      if (turn_ != 0) frame = turned(*frame, turn_, pool);
+      note_repeats(frame, index);
       frame->name = source_;
       frame->format = info_.format + (frame->layout.channels == 1 ? " 8-bit grey" : " 8-bit BGR");
       frame->index = index;
@@ -115,9 +146,9 @@ class VideoReader : public FrameReader {
     if (info_.frames > 0 && info_.fps > 0) info_.seconds = static_cast<double>(info_.frames) / info_.fps;
     info_.live = is_broadcast(source_) || (is_url(source_) && info_.frames == 0);
     info_.seekable = info_.frames > 0 && !info_.live;
-    // set by default; the note tells that it was done
-    const auto turned = static_cast<int>(capture_.get(cv::CAP_PROP_ORIENTATION_META));
-    if (turned % 360 != 0) info_.note = fmt::format("turned by {} degrees, as its metadata says", turned);
+    turn_ = clockwise_turn(capture_);
+    if (turn_ != 0) rotation_note_ = fmt::format("turned by {} degrees, as its metadata says", turn_);
+    info_.note = rotation_note_;
   }
 
   /// The container's time where it rises, otherwise counted: some give none for their last frames.
@@ -132,10 +163,31 @@ class VideoReader : public FrameReader {
     return seconds_;
   }
 
+  /// Where the size changes in mid-stream, OpenCV 4.6 with FFmpeg 5 gives the last picture again and again
+  /// and calls it a success; so does a video that stands still. Said, since it cannot be told apart.
+  void note_repeats(const std::shared_ptr<Frame>& frame, int64_t index) {
+    constexpr int kMany = 15;
+    const bool same = last_ && last_->pixels.size() == frame->pixels.size() &&
+                      std::memcmp(last_->pixels.data(), frame->pixels.data(), frame->pixels.size()) == 0;
+    last_ = frame;
+    if (repeats_ >= kMany && !same) info_.note = rotation_note_;
+    repeats_ = same ? repeats_ + 1 : 0;
+    if (repeats_ == kMany)
+      info_.note = fmt::format(
+          "the same picture since frame {}: it stands still, or goes on in another size, which OpenCV {} "
+          "does "
+          "not follow",
+          index - kMany, cv::getVersionString());
+  }
+
   const std::string source_;
   cv::VideoCapture capture_;
   ReaderInfo info_;
   cv::Size size_;
+  int turn_ = 0;  // degrees clockwise
+  std::string rotation_note_;
+  std::shared_ptr<Frame> last_;
+  int repeats_ = 0;  // frames in a row that equal the one before
   int64_t index_ = 0;
   double seconds_ = -1;  // of the last frame; below 0: none since the last seek
 };
