@@ -32,6 +32,12 @@ void side_b(Settings& settings, const Results& results, const Ui& ui) {
     ImGui::EndCombo();
   }
   fault_note(results, {"against", "against_target"});
+  const auto approximation = [](const char* side, const auto& of) {
+    const std::string text = approximation_of(*of.prepared, of.info);
+    if (!text.empty()) wrapped_text(kPalette.warning, fmt::format("{}: {}", side, text));
+  };
+  if (results.shown) approximation("A", *results.shown);
+  if (results.difference) approximation("B", *results.difference->b);
 }
 
 class Numbers {

@@ -105,7 +105,7 @@ void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
   fault_note(results, {"rounding"});
   if (settings.strategy != "separable" && settings.against != "separable") return;
   control_label(
-      ui, "Rank of kernels",
+      ui, "Kernel rank",
       "Up to which rank the strategy separable approximates each kernel: the result is then that of other "
       "kernels. Exact: it refuses kernels of higher rank than 1");
   const auto name = [](int64_t rank) {

@@ -112,24 +112,25 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
 
 /// What else than the convolution asked for is on screen; empty where it is that.
 std::string approximation(const Results& results, bool difference) {
-  const Shown& shown = *results.shown;
-  std::string text = approximation_of(*shown.prepared, shown.info);
-  if (!difference || !results.difference) return text;
-  const HostMaps& b = *results.difference->b;
-  const std::string of_b = approximation_of(*b.prepared, b.info);
-  if (!text.empty()) text = "A: " + text;
-  if (!of_b.empty()) text += (text.empty() ? "B: " : "; B: ") + of_b;
-  return text;
+  const auto of = [](const auto& side) {
+    const std::string text = approximation_of(*side.prepared, side.info);
+    return text.substr(0, text.find(" ("));  // the worst filter stands in the difference panel
+  };
+  const std::string a = of(*results.shown);
+  if (!difference || !results.difference) return a;
+  const std::string b = of(*results.difference->b);
+  return (a.empty() ? "" : "A: " + a) + (a.empty() || b.empty() ? "" : "; ") + (b.empty() ? "" : "B: " + b);
 }
 
-void pill(const Ui& ui, ImDrawList& list, const std::string& whole) {
-  const std::string fitted = fitted_text(whole, static_cast<float>(ui.request.width) - 40);
-  const char* const text = fitted.c_str();
-  const ImVec2 size = ImGui::CalcTextSize(text);
+/// At the top of the view, or at its bottom, where no label of a map is hidden.
+void pill(const Ui& ui, ImDrawList& list, const std::string& whole, bool at_bottom = false) {
+  const std::string text = fitted_text(whole, static_cast<float>(ui.request.width) - 40);
+  const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+  const float down = at_bottom ? static_cast<float>(ui.request.height) - size.y - 12 : 6;
   const ImVec2 from{ui.view_position.x + static_cast<float>(ui.request.width) - size.x - 22,
-                    ui.view_position.y + 6};
+                    ui.view_position.y + down};
   list.AddRectFilled(from, {from.x + size.x + 16, from.y + size.y + 6}, IM_COL32(60, 44, 16, 235), 4);
-  list.AddText({from.x + 8, from.y + 3}, ImGui::GetColorU32(kPalette.warning), text);
+  list.AddText({from.x + 8, from.y + 3}, ImGui::GetColorU32(kPalette.warning), text.c_str());
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDr
     pill(ui, list,
          settings.tab == ViewTab::difference ? "comparing…, showing the picture before" : "drawing…");
   } else if (const std::string text = approximation(results, ui.drawn_difference); !text.empty()) {
-    pill(ui, list, text);
+    pill(ui, list, text, true);
   }
 }
 
