@@ -11,9 +11,9 @@ namespace convscope::TARGET {
 /// Of the 32 764 bytes that a kernel's parameters may take since CUDA 12.1.
 inline constexpr int64_t kConstantBytes = 32000;
 
-/// [group of maps][taps, then the bias][map in group]
+/// [group of maps][taps, then the bias][map in group]. Aligned, so that two are read at once.
 template <class T, int kCount>
-struct ConstantWeights {
+struct alignas(16) ConstantWeights {
   T values[kCount];
 };
 

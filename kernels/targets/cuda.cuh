@@ -86,6 +86,40 @@ __device__ __forceinline__ void store4(double* to, double a, double b, double c,
   asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(to + 2), "d"(c), "d"(d) : "memory");
 }
 
+/// Writes a warp's kRuns * 32 neighbours, of which a lane has values[k] for to[32 * k + lane], in whole lines
+/// of 128 bytes wherever `to` lies: values go round the lanes so that each store but the last begins where a
+/// line does. Every lane of the warp comes here with the same `to`, which is `offset` values from such a
+/// beginning.
+template <int kRuns>
+__device__ __forceinline__ void store_lines(float* to, uint32_t offset, int lane,
+                                            const float (&values)[kRuns]) {
+  const int lead = static_cast<int>((32u - offset % 32) % 32);
+  float turned[kRuns];
+#pragma unroll
+  for (int k = 0; k < kRuns; ++k) turned[k] = __shfl_sync(~0u, values[k], (lane + lead) % 32);
+  const bool low = lane < 32 - lead;
+  float* const line = to + lead + lane;
+#pragma unroll
+  for (int k = 0; k + 1 < kRuns; ++k) line[32 * k] = low ? turned[k] : turned[k + 1];
+  line[low ? 32 * (kRuns - 1) : -32] = low ? turned[kRuns - 1] : turned[0];
+}
+
+/// Starts a copy of 16 bytes into shared memory; zeros where not `inside`. Complete for the block after
+/// copy_async_wait() and a barrier.
+template <class T>
+__device__ __forceinline__ void copy_async16(T* to, const T* from, bool inside) {
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0)
+               : "memory");
+}
+/// Closes a group of the thread's copies, which may be empty.
+__device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/// Waits until at most kGroups of the thread's newest groups are on their way.
+template <int kGroups>
+__device__ __forceinline__ void copy_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
 __device__ __forceinline__ uint32_t float_bits(float v) { return __float_as_uint(v); }
 __device__ __forceinline__ float float_of_bits(uint32_t bits) { return __uint_as_float(bits); }
 __device__ __forceinline__ int64_t ordered_bits(double v) {
@@ -119,6 +153,16 @@ void allow_shared_bytes(void (*kernel)(P...), std::size_t bytes) {
   if (bytes <= kDefaultSharedBytes) return;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "shared memory opt-in");
+}
+
+/// Blocks of a kernel that the device runs at once; at least one.
+template <class... P>
+int64_t resident_blocks(void (*kernel)(P...), int threads, std::size_t shared_bytes) {
+  int device = 0, processors = 0, blocks = 0;
+  check(cudaGetDevice(&device), "device");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes), "occupancy");
+  return int64_t{processors} * (blocks > 0 ? blocks : 1);
 }
 
 /// Values in the target's memory, for a strategy's weights.

@@ -102,6 +102,25 @@ inline void store4(T* to, T a, T b, T c, T d) {
   to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
 
+/// Writes a lane's share of a warp's kRuns * 32 neighbours: values[k] to to[32 * k + lane].
+template <int kRuns, class T>
+inline void store_lines(T* to, uint32_t, int lane, const T (&values)[kRuns]) {
+  for (int k = 0; k < kRuns; ++k) to[32 * k + lane] = values[k];
+}
+
+/// Copies 16 bytes into shared memory, at once; zeros where not `inside`.
+template <class T>
+inline void copy_async16(T* to, const T* from, bool inside) {
+  if (inside) {
+    std::memcpy(to, from, 16);
+  } else {
+    std::memset(to, 0, 16);
+  }
+}
+inline void copy_async_commit() {}
+template <int>
+inline void copy_async_wait() {}
+
 inline uint32_t float_bits(float v) {
   uint32_t bits;
   std::memcpy(&bits, &v, sizeof bits);
@@ -151,6 +170,12 @@ void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::
 /// Permits a kernel more than 48 KiB of shared memory; here nothing is in the way.
 template <class... P>
 void allow_shared_bytes(void (*)(P...), std::size_t) {}
+
+/// Blocks of a kernel that the target runs at once: few, so that some take several tiles, as on a device.
+template <class... P>
+int64_t resident_blocks(void (*)(P...), int, std::size_t) {
+  return 64;
+}
 
 /// Move-only memory of the target, as cuda_check.h has it for the device.
 class DeviceMemory {
