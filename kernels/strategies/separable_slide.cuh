@@ -35,15 +35,16 @@ __device__ __forceinline__ void slide_down(int taps, const Quad<float>* tap, Row
   Quad<float> window[kWindow];
   CONVSCOPE_UNROLL_MAPS
   for (int i = 0; i < kWindow; ++i) window[i] = rows.next();
+  Quad<float> four{};
   for (int left = taps;; tap += kWindow / 4) {
     CONVSCOPE_UNROLL_MAPS
     for (int j = 0; j < kWindow; ++j) {
-      const float weight = tap[j / 4].at[j % 4];
+      if (j % 4 == 0) four = tap[j / 4];
       CONVSCOPE_UNROLL_MAPS
       for (int r = 0; r < kDown; ++r) {
         CONVSCOPE_UNROLL_MAPS
         for (int x = 0; x < 4; ++x)
-          sum[r].at[x] = mad<R>(window[(j + r) % kWindow].at[x], weight, sum[r].at[x]);
+          sum[r].at[x] = mad<R>(window[(j + r) % kWindow].at[x], four.at[j % 4], sum[r].at[x]);
       }
       if (--left == 0) return;
       window[j] = rows.next();
