@@ -9,6 +9,7 @@
 #include "kernels/launch_log.h"
 #include "kernels/view.h"
 #include "tests/gpu_testing.h"
+#include "tests/register_cases.h"
 #include "tests/strategy_checks.h"
 
 namespace convscope {
@@ -45,6 +46,9 @@ TEST(Gpu, EqualsEmulatedBitForBitFp32) {
 }
 TEST(Gpu, EqualsEmulatedBitForBitFp64) {
   BitForBit<double>(kernel_names()).check(conv_cases(largest_wanted()), 401);
+}
+TEST(Gpu, RegisterTiledEqualsEmulatedInEveryConfiguration) {
+  BitForBit<float>({"register_tiled"}).check(register_cases(), 700);
 }
 TEST(Gpu, SumsOfOnes) { check_sums_of_ones(*make_runtime(Target::cuda), device_rows()); }
 TEST(Gpu, ActivationsOnExtremes) {
