@@ -52,6 +52,14 @@ void export_race(const Program& p, const std::string& folder) {
   write_files(folder, files);
 }
 
+void export_flow(const Program& p, const std::string& folder) {
+  const Ledger& ledger = p.results.flow.ledger;
+  if (ledger.frames().empty()) throw Error("nothing to export yet: no frame of a stream was computed");
+  const std::vector<OutputFile> files{{"frames.csv", to_bytes(ledger.frames_csv())},
+                                      {"history.csv", to_bytes(ledger.history_csv())}};
+  write_files(folder, files);
+}
+
 std::string run_task(Program& p, FileAction action) {
   switch (action) {
     case FileAction::save_session: {
@@ -69,6 +77,14 @@ std::string run_task(Program& p, FileAction action) {
     case FileAction::export_race: {
       export_race(p, p.ui.export_race_to.name);
       return "exported to " + p.ui.export_race_to.name;
+    }
+    case FileAction::export_flow: {
+      export_flow(p, p.ui.export_flow_to.name);
+      return "exported to " + p.ui.export_flow_to.name;
+    }
+    case FileAction::record: {
+      p.view_recording.start(p.ui.record.name);
+      return "";
     }
   }
   return "";

@@ -186,6 +186,8 @@ void frame(Program& p) {
   color_views(p);
   render(p);
   p.draw_timer.end();
+  p.view_recording.frame(p.window, p.ui, p.view_stage.buffer().serial());
+  p.results.recording = p.view_recording.progress(p.ui.message);
   release_keys(p);
   interop_state(p);
   read_pixel(p);
@@ -205,7 +207,8 @@ bool advance(Program& p) {
   Results& r = p.results;
   const auto seen = [&] {
     return std::tuple(p.view_stage.buffer().serial(), r.opening, r.computing, r.comparing, r.measuring,
-                      r.fault.has_value(), r.thumbnail.get());
+                      r.fault.has_value(), r.thumbnail.get(), r.live ? r.live->state : LiveState::ended,
+                      r.live ? r.live->message : std::string());
   };
   const auto before = seen();
   p.pipeline.collect(p.settings, r);

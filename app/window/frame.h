@@ -9,6 +9,7 @@
 #include "app/window/pipeline.h"
 #include "app/window/race_side.h"
 #include "app/window/ui.h"
+#include "app/window/view_recording.h"
 #include "app/window/view_stage.h"
 #include "app/window/window.h"
 
@@ -28,6 +29,7 @@ struct Program {
   ViewStage view_stage;
   RaceSide race;
   FactsSide facts{};
+  ViewRecording view_recording{};
   HeatMap heat_map{};
   DrawTimer draw_timer{};
   GlTexture thumbnail{};

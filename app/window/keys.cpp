@@ -21,6 +21,9 @@ const std::vector<KeyBinding> kBindings{
     {Action::load_session, GLFW_KEY_R, kCtrl, "Ctrl+R", "File", "Restore a session…"},
     {Action::export_maps, GLFW_KEY_E, kCtrl, "Ctrl+E", "File", "Export maps and numbers…"},
     {Action::export_race, GLFW_KEY_E, kCtrl | GLFW_MOD_SHIFT, "Ctrl+Shift+E", "File", "Export the race…"},
+    {Action::export_flow, GLFW_KEY_F, kCtrl | GLFW_MOD_SHIFT, "Ctrl+Shift+F", "File",
+     "Export the stream's account…"},
+    {Action::record, GLFW_KEY_F10, 0, "F10", "File", "Record the view…, or end the recording"},
     {Action::screenshot, GLFW_KEY_F12, 0, "F12", "File", "Save a picture of the window"},
     {Action::quit, GLFW_KEY_Q, kCtrl, "Ctrl+Q", "File", "Quit"},
     {Action::play_pause, GLFW_KEY_SPACE, 0, "Space", "Source", "Play or pause"},
@@ -32,6 +35,7 @@ const std::vector<KeyBinding> kBindings{
     {Action::slower, GLFW_KEY_LEFT_BRACKET, 0, "[", "Source", "Slower"},
     {Action::faster, GLFW_KEY_RIGHT_BRACKET, 0, "]", "Source", "Faster"},
     {Action::toggle_loop, GLFW_KEY_L, 0, "L", "Source", "Begin again at the end, or stop"},
+    {Action::toggle_freeze, GLFW_KEY_F, 0, "F", "Source", "Freeze the frame on screen, or go on"},
     {Action::reopen, GLFW_KEY_F9, 0, "F9", "Source", "Open the stream again"},
     {Action::strategy_1, GLFW_KEY_1, 0, "1", "Strategy", "First strategy"},
     {Action::strategy_2, GLFW_KEY_2, 0, "2", "Strategy", "Second strategy"},
@@ -233,6 +237,16 @@ bool perform(Action action, Settings& s, const Results& results, Ui& ui) {
       return true;
     case Action::export_race:
       ui.export_race_to.opening = true;
+      return true;
+    case Action::export_flow:
+      ui.export_flow_to.opening = true;
+      return true;
+    case Action::toggle_freeze:
+      s.freeze = !s.freeze;
+      return true;
+    case Action::record:
+      if (results.recording) return false;  // the frame ends it
+      ui.record.opening = true;
       return true;
     case Action::next_target:
       next_target(s, results);

@@ -22,9 +22,9 @@ bool taken(const KeyBinding& binding, KeyPress press, const Ui& ui) {
   return (is_pan(binding.action) || binding.action == Action::play_pause) && ui.area != 0;
 }
 
-/// Starts a race, or ends the one that runs.
+/// Starts a race, or ends the one that runs; while that comes to its end a new one may be asked for.
 void toggle_race(Program& p) {
-  if (p.results.race.running) {
+  if (p.results.race.running && !p.results.race.cancelled) {
     p.race.cancel(p.results);
     return;
   }
@@ -47,6 +47,7 @@ void poll(Program& p) {
     ui.message.clear();
     if (perform(action, p.settings, p.results, ui)) continue;
     if (action == Action::quit) p.quit = true;
+    if (action == Action::record) p.view_recording.stop();
     if (action == Action::screenshot) p.take_screenshot = true;
     if (action == Action::measure) p.pipeline.measure(p.results);
     if (action == Action::race) toggle_race(p);

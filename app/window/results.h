@@ -12,6 +12,7 @@
 #include "app/live/camera.h"
 #include "app/live/live_source.h"
 #include "app/operation.h"
+#include "app/recording.h"
 #include "app/window/flow.h"
 #include "app/window/race_results.h"
 #include "app/window/strategy_facts.h"
@@ -89,6 +90,7 @@ struct PixelReadout {
 /// What the panels read.
 struct Results {
   FramePtr source;  // the open picture, of which the newest request was made
+  std::optional<RecordingProgress> recording;  // while one goes on
   std::optional<LiveStatus> live;  // of the stream that is open or being opened
   std::vector<CameraNode> cameras;
   std::shared_ptr<const Thumbnail> thumbnail;

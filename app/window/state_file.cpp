@@ -7,6 +7,7 @@
 #include <span>
 
 #include "app/files.h"
+#include "app/frame_cost.h"
 #include "app/json_text.h"
 #include "app/window/frame.h"
 #include "app/window/race_table.h"
@@ -81,6 +82,8 @@ Json shown_json(const Results& r) {
           {"shape", describe(c)},
           {"output", {c.n, c.c_out, c.out_h(), c.out_w()}},
           {"frame", s.frame->id},
+          {"sequence", s.frame->sequence},
+          {"index", s.frame->index},
           {"source", s.frame->name},
           {"source_hash", s.frame->hash},
           {"maps", s.prepared->labels}};
@@ -166,7 +169,62 @@ Json facts_json(const Results& r) {
           {"kernels", std::move(kernels)}};
 }
 
+Json live_json(const Results& r) {
+  if (!r.live) return nullptr;
+  const LiveStatus& s = *r.live;
+  return {{"state", to_string(s.state)},
+          {"message", s.message},
+          {"kind", s.info.kind},
+          {"note", s.info.note},
+          {"claimed_fps", number(s.info.fps)},
+          {"measured_fps", number(s.measured_fps)},
+          {"read", s.read},
+          {"dropped", s.dropped},
+          {"size", {s.w, s.h}},
+          {"index", s.index},
+          {"frames", s.info.frames},
+          {"seconds", number(s.seconds)}};
+}
+
 }  // namespace
+
+Json flow_json(const Results& r) {
+  const Flow& f = r.flow;
+  if (!f.live) return nullptr;
+  const double now = seconds_now();
+  const FlowRates rates = f.ledger.rates(now);
+  const FlowCounts& c = f.ledger.counts();
+  Json cost = Json::object();
+  double age = 0;
+  if (const auto frame = f.ledger.last_shown()) {
+    age = (frame->shown - frame->captured) * 1e3;
+    for (const CostSegment& s : cost_of(*frame, f.interop_ms)) cost[s.name] = s.ms;
+  }
+  return {{"frozen", f.frozen},
+          {"shown", f.shown},
+          {"newest", f.newest},
+          {"behind", f.behind()},
+          {"source_fps", rates.source_fps},
+          {"processed_fps", rates.processed_fps},
+          {"displayed_fps", rates.displayed_fps},
+          {"window_fps", rates.window_fps},
+          {"age_median_ms", number(rates.age_median_ms)},
+          {"age_p95_ms", number(rates.age_p95_ms)},
+          {"upload_bytes_per_s", rates.upload_bytes_per_s},
+          {"taken", c.taken},
+          {"computed", c.computed},
+          {"displayed", c.shown},
+          {"dropped", c.dropped},
+          {"repeated", c.repeated},
+          {"back", c.back},
+          {"cost_age_ms", age},
+          {"cost_ms", std::move(cost)}};
+}
+
+Json recording_json(const std::optional<RecordingProgress>& r) {
+  if (!r) return nullptr;
+  return {{"path", r->path}, {"pictures", r->pictures}, {"left_out", r->left_out}, {"seconds", r->seconds}};
+}
 
 std::string state_json(const Program& p) {
   const Results& r = p.results;
@@ -182,6 +240,7 @@ std::string state_json(const Program& p) {
       {"window", window_json(p)},
       {"view", view_json(p)},
       {"shown", shown_json(r)},
+      {"live", live_json(r)},
       {"settings", std::move(settings)},
       {"strategies", std::move(rows)},
       {"times", times_json(r.timings)},
@@ -194,6 +253,8 @@ std::string state_json(const Program& p) {
       {"interop", {{"on", r.interop}, {"reason", r.interop_reason}}},
       {"cuda", {{"device", r.cuda_device}, {"reason", r.cuda_reason}}},
       {"fault", r.fault ? Json({{"key", r.fault->key}, {"text", r.fault->text}}) : Json(nullptr)},
+      {"flow", flow_json(r)},
+      {"recording", recording_json(r.recording)},
       {"message", p.ui.message}};
   return json.dump(2) + "\n";
 }

@@ -43,7 +43,7 @@ struct FileNameState {
   bool opening = false;
   std::string name;
 };
-enum class FileAction { save_session, load_session, export_maps, export_race };
+enum class FileAction { save_session, load_session, export_maps, export_race, export_flow, record };
 
 /// Where a row of a table stands in the window: for those who click without eyes.
 struct RowPosition {
@@ -77,7 +77,8 @@ struct Ui {
   std::string source_text;     // the path field, while it is edited
   std::string source_text_of;  // the source it was made from
   BrowserState browser;
-  FileNameState save, load, export_to, export_race_to;
+  FileNameState save, load, export_to, export_race_to, export_flow_to{false, "convscope-stream"},
+      record{false, "convscope-recording.avi"};
   std::vector<RowPosition> race_rows;  // in sight
 
   std::vector<KeyPress> keys;   // pressed since the last frame, also those that panels use

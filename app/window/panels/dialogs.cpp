@@ -45,6 +45,12 @@ void file_dialogs(Ui& ui) {
               ui.export_to, FileAction::export_maps, ui);
   name_dialog("Export the race", "Folder for race.csv and race.json", ui.export_race_to,
               FileAction::export_race, ui);
+  name_dialog("Export the stream's account",
+              "Folder for frames.csv, a line a frame, and history.csv, a line a second", ui.export_flow_to,
+              FileAction::export_flow, ui);
+  name_dialog("Record the view",
+              "NAME.avi for a video (Motion JPEG), any other name for a folder of PNG files", ui.record,
+              FileAction::record, ui);
 }
 
 }  // namespace convscope

@@ -58,8 +58,19 @@ void status_bar(const Settings& settings, const Results& results, const Ui& ui) 
   const std::string interop =
       results.interop ? "interop on" : fmt::format("interop off: {}", results.interop_reason);
   item(interop, results.interop ? kPalette.good : kPalette.dim, width * (live ? 0.12F : 0.2F));
+  if (results.recording) {
+    const RecordingProgress& r = *results.recording;
+    std::string words = fmt::format("recording {} pictures, {:.1f} s, {}", r.pictures, r.seconds,
+                                    bytes_text(static_cast<double>(r.bytes)));
+    if (r.left_out > 0) words += fmt::format(", {} left out", r.left_out);
+    item(words, kPalette.warning, width * 0.2F);
+  }
   std::string message = ui.message;
   ImVec4 color = kPalette.text;
+  if (results.live && !results.live->message.empty()) {
+    message = fmt::format("{}: {}", to_string(results.live->state), results.live->message);
+    color = kPalette.warning;
+  }
   if (results.fault) message = results.fault->text, color = kPalette.warning;
   if (message.empty() && results.computing) message = "computing…";
   if (message.empty() && results.comparing && wants_difference(settings, ui)) message = "comparing…";
