@@ -64,13 +64,13 @@ inline std::vector<ConvCase> quads_cases() {
     add({2, 2, 1, 4200, 1, 1, k, {1, 1}, {0, k / 2}, {1, 1}}, k % 2 == 0);
   }
   add({1, 1, 50, 132, 120, 17, 17, {1, 1}, {8, 8}, {1, 1}}, true, Activation::relu);  // five launches, 3 runs
-  add({2, 3, 60, 508, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}}, true, Activation::tanh);
+  add({2, 3, 60, 508, 3, 3, 3, {1, 1}, {1, 1}, {1, 1}}, true, Activation::relu);
   add({1, 2, 50, 256, 3, 5, 7, {1, 1}, {0, 0}, {1, 1}}, true);  // 250 columns out
   add({1, 1, 40, 500, 2, 31, 31, {1, 1}, {15, 15}, {1, 1}}, false);
   add({1, 1, 12, 300, 1, 2, 127, {1, 1}, {1, 63}, {1, 1}}, false);  // the widest row that a run takes
   add({1, 2, 70, 128, 1, 65, 1, {1, 1}, {32, 0}, {1, 1}}, true);    // down alone
   add({1, 1, 3, 200, 1, 5, 3, {1, 1}, {2, 1}, {1, 1}}, false);      // fewer rows than taps
-  add({1, 1, 6, 128, 1, 1, 9, {1, 1}, {2, 4}, {1, 1}}, true, Activation::sigmoid);  // rows of padding
+  add({1, 1, 6, 128, 1, 1, 9, {1, 1}, {2, 4}, {1, 1}}, true, Activation::relu);  // rows of padding
   add({1, 1, 1, 3000, 1, 1, 601, {1, 1}, {0, 300}, {1, 1}}, false);
   return cases;
 }

@@ -76,7 +76,7 @@ __device__ __forceinline__ void store_maps(const DeviceShape& s, T* out, int64_t
                                            int maps, const T (&sum)[kMaps][kPixels]) {
   CONVSCOPE_UNROLL
   for (int m = 0; m < kMaps; ++m, first += s.out_plane) {
-    if (m >= maps) continue;
+    if (!kInside && m >= maps) continue;
     if constexpr (kNeighbours) {
       if (kInside || 4 * lane < width)
         store4(out + first + 4 * lane, sum[m][0], sum[m][1], sum[m][2], sum[m][3]);

@@ -150,8 +150,12 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(C::kThreads, C::kBlocks)
         const int y = t.y + row0 + a * C::kD;
         if (y >= s.out_h) continue;
         const int64_t first = (int64_t{t.image} * s.c_out + map0) * s.out_plane + int64_t{y} * s.out_w + t.x;
-        store_maps<C::kMaps, C::kPixels, true, false>(s, out, first, lane, s.out_w - t.x, g.last_map - map0,
-                                                      sum[a]);
+        const int width = s.out_w - t.x, maps = g.last_map - map0;
+        if (width >= C::kWidth && maps >= C::kMaps) {
+          store_maps<C::kMaps, C::kPixels, true, true>(s, out, first, lane, width, maps, sum[a]);
+        } else {
+          store_maps<C::kMaps, C::kPixels, true, false>(s, out, first, lane, width, maps, sum[a]);
+        }
       }
     }
   }

@@ -127,8 +127,12 @@ __device__ __forceinline__ void strip_groups(const DeviceShape& s, const Registe
       finish_maps<C::kMaps, C::kPixels, kActive>(bias, activation, sum[a]);
       if (!kInside && y + a >= s.out_h) continue;
       const int64_t first = (int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{y + a} * s.out_w + x;
-      store_maps<C::kMaps, C::kPixels, C::kNeighbours, kInside>(s, out, first, lane, s.out_w - x,
-                                                                g.last_map - map0, sum[a]);
+      const int width = s.out_w - x, maps = g.last_map - map0;
+      if (kInside && maps >= C::kMaps) {
+        store_maps<C::kMaps, C::kPixels, C::kNeighbours, true>(s, out, first, lane, width, maps, sum[a]);
+      } else {
+        store_maps<C::kMaps, C::kPixels, C::kNeighbours, false>(s, out, first, lane, width, maps, sum[a]);
+      }
     }
   }
 }

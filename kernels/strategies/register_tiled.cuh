@@ -168,7 +168,7 @@ class RegisterTiled final : public Strategy {
       if (k == 3 && stride == 2 && dilation == 1 && s.pad.x % 2 == 0) {
         if (c > 8 && c <= 16 && s.c_in == 3)
           return use_strip<StripConfig<T, 3, 2, 16, 1, 2, false, true, 256, 4, 3>>(maps);
-        if (c > 8) return use_strip<StripConfig<T, 3, 2, 16, 1, 2, false, true, 128, 9>>(maps);
+        if (c > 8) return use_strip<StripConfig<T, 3, 2, 16, 1, 2, false, true, 256, 4>>(maps);
         if (c > 4) return use_strip<StripConfig<T, 3, 2, 8, 1, 4, false, true, 128, 7>>(maps);
       }
       if (stride != 1) return nullptr;
@@ -181,7 +181,7 @@ class RegisterTiled final : public Strategy {
         if (c > 4) return use_strip<StripConfig<T, 3, 1, 8, 2, 4, true, false, 128, 4>>(maps);
         return c > 1 ? use_ring<3, 1, 4, 2, 5, true>(s, maps) : use_ring<3, 1, 1, 4, 8, true>(s, maps);
       }
-      if (k == 3 && dilation == 2 && c > 1) return use_ring<3, 2, 8, 2, 4, true>(s, maps);
+      if (k == 3 && dilation == 2 && c > 1) return use_ring<3, 2, 8, 2, 5, true>(s, maps);
       if (k == 5 && dilation == 1) {
         if (c > 4) return use_ring<5, 1, 8, 2, 4, true>(s, maps);
         return c > 1 ? use_ring<5, 1, 4, 2, 5, true>(s, maps) : use_ring<5, 1, 1, 4, 6, true>(s, maps);
