@@ -74,14 +74,16 @@ void place(const LiveStatus& live, Ui& ui) {
   const std::string text = live.info.seconds > 0
                                ? time_text(live.seconds) + " / " + time_text(live.info.seconds)
                                : fmt::format("frame {}", index);
-  ImGui::SetNextItemWidth(-1);
   ImGui::PushFont(ui.fonts.mono);
-  const bool moved = ImGui::SliderScalar("##place", ImGuiDataType_S64, &index, &first, &last, text.c_str(),
+  ImGui::SetNextItemWidth(-(ImGui::CalcTextSize(text.c_str()).x + ImGui::GetStyle().ItemInnerSpacing.x));
+  const bool moved = ImGui::SliderScalar("##place", ImGuiDataType_S64, &index, &first, &last, "",
                                          ImGuiSliderFlags_NoInput | ImGuiSliderFlags_AlwaysClamp);
   ImGui::PopFont();
   if (moved && index != live.index) ui.source_commands.push_back({SourceCommand::Kind::seek, index});
   tooltip(fmt::format("Frame {} of {} ({} and {}: five seconds)", live.index, live.info.frames,
                       key_of(Action::jump_back), key_of(Action::jump_forward)));
+  ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
+  mono_text(ui, text, kPalette.dim);
 }
 
 bool is_fault(LiveState state) {

@@ -1,0 +1,209 @@
+// Streams in the window: real keys, a real video, a pipeline that stalls.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/videoio.hpp>
+#include <thread>
+
+#include "app/live/barcode.h"
+#include "tests/window/driver.h"
+
+namespace convscope::test {
+namespace {
+
+/// 60 frames of 25 a second, each with its number in it.
+std::string video_in(const std::string& folder) {
+  const std::string path = folder + "/numbers.avi";
+  cv::VideoWriter writer(path, cv::CAP_FFMPEG, cv::VideoWriter::fourcc('M', 'J', 'P', 'G'), 25, {352, 192});
+  for (uint32_t i = 0; i < 60; ++i) {
+    cv::Mat image(192, 352, CV_8UC3, cv::Scalar(90, 120, 60));
+    barcode::draw(i, image.cols, image.rows, 3, image.data);
+    writer.write(image);
+  }
+  return path;
+}
+
+class WindowLive : public testing::Test {
+ protected:
+  WindowLive() : folder_(temporary_folder()), video_(video_in(folder_)) {}
+  ~WindowLive() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::vector<std::string> arguments(const std::string& source, std::vector<std::string> more = {}) const {
+    std::vector<std::string> all{"--size", "1280x720", "--set", "strategy=onednn", "--set", "target=cpu"};
+    all.insert(all.end(), more.begin(), more.end());
+    all.push_back(source);
+    return all;
+  }
+  const std::string folder_, video_;
+};
+
+std::function<bool(const Json&)> live_is(const std::string& key, const Json& value) {
+  return [=](const Json& s) { return s["live"].is_object() && s["live"][key] == value; };
+}
+
+TEST_F(WindowLive, PlaysPausesStepsAndJumpsByKeys) {
+  Driver window(arguments(video_, {"--set", "play=off"}));
+  window.wait_for("the first frame, paused", [](const Json& s) {
+    return s["live"].is_object() && s["live"]["state"] == "paused" && s["live"]["index"] == 0;
+  });
+  struct Case {
+    const char* key;
+    int index;
+  };
+  for (const Case& c : {Case{"period", 1}, Case{"period", 2}, Case{"comma", 1}, Case{"ctrl+Left", 0},
+                        Case{"ctrl+Right", 59}, Case{"comma", 58}, Case{"Home", 0}, Case{"period", 1}}) {
+    SCOPED_TRACE(c.key);
+    window.key(c.key);
+    window.wait_for(std::string(c.key) + " to frame " + std::to_string(c.index), live_is("index", c.index),
+                    5);
+  }
+  window.key("space");
+  window.wait_for("playing", live_is("state", "playing"), 5);
+  const Json playing = window.wait_for("some frames", [](const Json& s) { return s["live"]["read"] > 30; });
+  EXPECT_EQ(playing["settings"]["play"], "on");
+  EXPECT_NEAR(playing["live"]["claimed_fps"].get<double>(), 25, 0.01);
+  EXPECT_GT(playing["live"]["measured_fps"].get<double>(), 10);
+  EXPECT_TRUE(playing["fault"].is_null());
+  window.key("space");
+  window.wait_for("paused", live_is("state", "paused"), 5);
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+}
+
+TEST_F(WindowLive, SpeedLoopAndTheEnd) {
+  Driver window(arguments(video_, {"--set", "loop=off"}));
+  window.key("bracketright");
+  window.key("bracketright");
+  window.wait_for(
+      "four times the speed", [](const Json& s) { return s["settings"]["speed"] == "4"; }, 5);
+  window.wait_for("the end", live_is("state", "ended"));
+  EXPECT_EQ(window.state()["live"]["index"], 59);
+  window.key("space");
+  window.wait_for("again from the start", [](const Json& s) { return s["live"]["read"] > 61; });
+  window.key("l");
+  window.wait_for(
+      "loop", [](const Json& s) { return s["settings"]["loop"] == "on"; }, 5);
+  window.wait_for("round and round", [](const Json& s) { return s["live"]["read"] > 200; });
+  window.key("bracketleft");
+  window.wait_for(
+      "slower", [](const Json& s) { return s["settings"]["speed"] == "2"; }, 5);
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+}
+
+TEST_F(WindowLive, SourcesAreSwitchedAndAFaultKeepsTheStream) {
+  Driver window(arguments("pattern:barcode:320x180:fps=30"));
+  const auto open = [&](const std::string& source) {
+    window.key("ctrl+l");
+    window.key("ctrl+a");
+    window.type(source);
+    window.key("Return");
+  };
+  for (const std::string& missing : {std::string("camera:93"), folder_ + "/missing.mp4"}) {
+    open(missing);
+    const Json s = window.wait_for("the fault", [&](const Json& j) {
+      return j["fault"].is_object() &&
+             j["fault"]["text"].get<std::string>().find(missing) != std::string::npos;
+    });
+    EXPECT_EQ(s["settings"]["source"], "pattern:barcode:320x180:fps=30");
+    const int read = s["live"]["read"];
+    window.wait_for("the stream goes on", [&](const Json& j) { return j["live"]["read"] > read + 10; });
+  }
+  open("pattern:checker:64x48");
+  window.wait_for("a still image", [](const Json& s) {
+    return s["live"].is_null() && s["shown"].is_object() && s["shown"]["source"] == "pattern:checker:64x48";
+  });
+  open(video_);
+  window.wait_for("the video",
+                  [](const Json& s) { return s["live"].is_object() && s["live"]["kind"] == "video"; });
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+}
+
+/// Pictures through a named pipe, then nothing: the pipe stays open until the writer is told to end it.
+class PipeWriter {
+ public:
+  PipeWriter(const std::string& path, int pictures)
+      : thread_([=, this] {
+          std::ofstream pipe(path, std::ios::binary);  // waits for the reader
+          for (int i = 0; i < pictures; ++i) {
+            cv::Mat image(192, 352, CV_8UC3, cv::Scalar(90, 120, 60));
+            barcode::draw(static_cast<uint32_t>(i), image.cols, image.rows, 3, image.data);
+            std::vector<uchar> jpeg;
+            cv::imencode(".jpg", image, jpeg);
+            pipe.write(reinterpret_cast<const char*>(jpeg.data()), static_cast<std::streamsize>(jpeg.size()));
+          }
+          pipe.flush();
+          std::unique_lock lock(mutex_);
+          changed_.wait(lock, [this] { return end_; });
+        }) {}
+  ~PipeWriter() {
+    end();
+    thread_.join();
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    end_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool end_ = false;
+  std::thread thread_;
+};
+
+TEST_F(WindowLive, AStallIsOnScreenAndCostsLittle) {
+  ::signal(SIGPIPE, SIG_IGN);
+  const std::string path = folder_ + "/pipe.mjpeg";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  PipeWriter writer(path, 150);
+  Driver window(arguments(path, {"--set", "loop=off"}));
+  const Json before = window.wait_for("the stall", live_is("state", "stalled"), 30);
+  EXPECT_NE(before["live"]["message"].get<std::string>().find("no new frame since"), std::string::npos);
+  EXPECT_GT(before["live"]["read"].get<int>(), 100);
+  // what was on its way is done once a second passes without work
+  double last = window.cpu_seconds();
+  for (int i = 0; i < 20; ++i) {
+    shell("sleep 1");
+    const double now = window.cpu_seconds();
+    if (now - std::exchange(last, now) < 0.1) break;
+  }
+  const double start = window.cpu_seconds();
+  shell("sleep 5");
+  EXPECT_LT(window.cpu_seconds() - start, 0.1 * 5) << "seconds of CPU in 5 s of a stalled source";
+  window.key("o");
+  window.wait_for(
+      "the window answers", [](const Json& s) { return s["settings"]["tab"] == "one"; }, 3);
+  writer.end();
+  window.wait_for("the end", live_is("state", "ended"), 5);
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+}
+
+TEST_F(WindowLive, ASourceThatNeverOpensDoesNotKeepTheProgram) {
+  const std::string path = folder_ + "/silent.mjpeg";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  Driver window(arguments("pattern:barcode:320x180:fps=30"));
+  window.key("ctrl+l");
+  window.key("ctrl+a");
+  window.type(path);
+  window.key("Return");
+  shell("sleep 3");
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 3);
+  const Json s = window.state();  // written at the end
+  EXPECT_EQ(s["live"]["state"], "opening");
+  EXPECT_NE(s["live"]["message"].get<std::string>().find("no answer since"), std::string::npos) << s["live"];
+  EXPECT_EQ(s["shown"]["source"], "pattern:barcode:320x180:fps=30") << "the last picture stays";
+}
+
+}  // namespace
+}  // namespace convscope::test
