@@ -22,9 +22,11 @@ std::string lower(std::string text) {
 }
 
 bool readable_type(const std::string& name) {
-  const std::vector<std::string>& endings = source_endings();
-  return std::find(endings.begin(), endings.end(), lower(fs::path(name).extension().string())) !=
-         endings.end();
+  const std::string ending = lower(fs::path(name).extension().string());
+  const auto has = [&](const std::vector<std::string>& endings) {
+    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  };
+  return has(source_endings()) || has(video_endings());
 }
 
 /// Lists the folder, folders first; says why where it cannot and stays with what was listed.
@@ -171,11 +173,17 @@ void contents(BrowserState& b, Settings& settings, const Ui& ui) {
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(fitted_text(b.folder, ImGui::GetContentRegionAvail().x).c_str());
-  ImGui::SetNextItemWidth(-130 * ui.scale);
+  ImGui::SetNextItemWidth(-270 * ui.scale);
   ImGui::SetKeyboardFocusHere();  // typing always filters
   ImGui::InputTextWithHint("##filter", "type to filter", &b.filter);
   ImGui::SameLine();
   ImGui::Checkbox("all files", &b.all_files);
+  ImGui::SameLine();
+  if (ImGui::Button("Play the folder") || pressed(ui, GLFW_KEY_ENTER, GLFW_MOD_CONTROL)) {
+    settings.source = b.folder;
+    b.open = false;
+  }
+  tooltip("Its pictures one after the other, in the order of their numbers (Ctrl+Enter)");
   keyboard(b, rows, settings, ui);
   const float footer = ImGui::GetTextLineHeightWithSpacing() * (b.fault.empty() ? 1 : 2);
   entry_list(b, rows, settings, ui, ImGui::GetContentRegionAvail().y - footer);

@@ -36,19 +36,20 @@ void help_window(const Results&, Ui& ui) {
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
   const ImVec2 most{viewport.Size.x * 0.94F, viewport.Size.y * 0.92F};
-  ImGui::SetNextWindowSize({std::min(860 * ui.scale, most.x), std::min(600 * ui.scale, most.y)});
+  ImGui::SetNextWindowSize({std::min(1180 * ui.scale, most.x), std::min(520 * ui.scale, most.y)});
   constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoResize |
                                       ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
   if (ImGui::Begin("Keys and help", &ui.help, kFlags)) {
-    if (ImGui::BeginTable("columns", 2, ImGuiTableFlags_SizingStretchSame)) {
+    if (ImGui::BeginTable("columns", 3, ImGuiTableFlags_SizingStretchSame)) {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
       group("File", ui);
-      group("Source", ui);
       group("Strategy", ui);
       ImGui::TableNextColumn();
-      group("View", ui);
+      group("Source", ui);
       group("Window", ui);
+      ImGui::TableNextColumn();
+      group("View", ui);
       ImGui::EndTable();
     }
     wrapped_text(kPalette.dim,
