@@ -68,24 +68,27 @@ __device__ __forceinline__ void finish_maps(const T* bias, [[maybe_unused]] Acti
   }
 }
 
-/// Stores a warp's run of pixels of one row, for each map. `first`: index in `out` of the run's first value
-/// of the first map; `width`: values that the row has from there on; `maps`: maps that there are.
-/// kNeighbours: a lane has four neighbours and the row is aligned; else pixels 32 apart.
+/// Stores a warp's run of pixels of one row, for each map. `to`: the run's first value of the first map;
+/// `width`: values that the row has from there on; `maps`: maps that there are. kInside: all of both are
+/// there. kNeighbours: a lane has four neighbours and the row is aligned; else pixels 32 apart.
 template <int kMaps, int kPixels, bool kNeighbours, bool kInside, class T>
-__device__ __forceinline__ void store_maps(const DeviceShape& s, T* out, int64_t first, int lane, int width,
-                                           int maps, const T (&sum)[kMaps][kPixels]) {
+__device__ __forceinline__ void store_maps(const DeviceShape& s, T* to, int lane, int width, int maps,
+                                           const T (&sum)[kMaps][kPixels]) {
+  if constexpr (kNeighbours) {
+    if (!kInside && 4 * lane >= width) return;
+    to += 4 * lane;
+  }
   CONVSCOPE_UNROLL
-  for (int m = 0; m < kMaps; ++m, first += s.out_plane) {
-    if (!kInside && m >= maps) continue;
+  for (int m = 0; m < kMaps; ++m, to += s.out_plane) {
+    if (!kInside && m >= maps) break;
     if constexpr (kNeighbours) {
-      if (kInside || 4 * lane < width)
-        store4(out + first + 4 * lane, sum[m][0], sum[m][1], sum[m][2], sum[m][3]);
+      store4(to, sum[m][0], sum[m][1], sum[m][2], sum[m][3]);
     } else if constexpr (kInside && sizeof(T) == 4) {
-      store_lines<kPixels>(out + first, static_cast<uint32_t>(first), lane, sum[m]);
+      store_lines<kPixels>(to, lane, sum[m]);
     } else {
       CONVSCOPE_UNROLL
       for (int k = 0; k < kPixels; ++k) {
-        if (kInside || 32 * k + lane < width) out[first + 32 * k + lane] = sum[m][k];
+        if (kInside || 32 * k + lane < width) to[32 * k + lane] = sum[m][k];
       }
     }
   }

@@ -91,11 +91,20 @@ __device__ __forceinline__ void ring_row(const typename C::T* row, int r,
                                          typename C::T (&sum)[C::kRows][C::kMaps][C::kPixels]) {
   using T = typename C::T;
   T values[C::kRow];
+  constexpr int kEnd = C::kLead + C::kPixels + (C::kK - 1) * C::kD;
   CONVSCOPE_UNROLL
-  for (int i = 0; i < C::kRow; i += 4) {
-    const Four<T> four = *reinterpret_cast<const Four<T>*>(row + i);
-    CONVSCOPE_UNROLL
-    for (int j = 0; j < 4; ++j) values[i + j] = four.v[j];
+  for (int i = 0; i < C::kRow; i += 4) {  // as wide as what is needed of a vector: registers are scarce
+    const int first = i < C::kLead ? C::kLead - i : 0, last = kEnd - i < 4 ? kEnd - i : 4;
+    if (first < 2 && last > 2) {
+      const Four<T> four = *reinterpret_cast<const Four<T>*>(row + i);
+      CONVSCOPE_UNROLL
+      for (int j = 0; j < 4; ++j) values[i + j] = four.v[j];
+    } else if (last - first == 2) {
+      const Two<T> two = *reinterpret_cast<const Two<T>*>(row + i + first);
+      values[i + first] = two.v[0], values[i + first + 1] = two.v[1];
+    } else {
+      values[i + first] = row[i + first];
+    }
   }
   CONVSCOPE_UNROLL
   for (int a = 0; a < C::kRows; ++a) {
@@ -149,12 +158,12 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(C::kThreads, C::kBlocks)
         finish_maps<C::kMaps, C::kPixels, kActive>(bias, activation, sum[a]);
         const int y = t.y + row0 + a * C::kD;
         if (y >= s.out_h) continue;
-        const int64_t first = (int64_t{t.image} * s.c_out + map0) * s.out_plane + int64_t{y} * s.out_w + t.x;
+        T* const to = out + ((int64_t{t.image} * s.c_out + map0) * s.out_plane + int64_t{y} * s.out_w + t.x);
         const int width = s.out_w - t.x, maps = g.last_map - map0;
         if (width >= C::kWidth && maps >= C::kMaps) {
-          store_maps<C::kMaps, C::kPixels, true, true>(s, out, first, lane, width, maps, sum[a]);
+          store_maps<C::kMaps, C::kPixels, true, true>(s, to, lane, width, maps, sum[a]);
         } else {
-          store_maps<C::kMaps, C::kPixels, true, false>(s, out, first, lane, width, maps, sum[a]);
+          store_maps<C::kMaps, C::kPixels, true, false>(s, to, lane, width, maps, sum[a]);
         }
       }
     }

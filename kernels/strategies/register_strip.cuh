@@ -54,18 +54,16 @@ __device__ __forceinline__ void strip_row(const DeviceShape& s, const typename C
       const bool inside = kInside || (row_inside && x + i >= 0 && x + i < s.w);
       values[i] = inside ? read_only(row + i) : T(0);
     }
-    Four<T> four{};
-    if (kInside || (row_inside && x + kLead < s.w)) four = *reinterpret_cast<const Four<T>*>(row + kLead);
+    T four[4] = {};
+    if (kInside || (row_inside && x + kLead < s.w)) read_only4(row + kLead, four);
     CONVSCOPE_UNROLL
-    for (int i = 0; i < 4; ++i) values[kLead + i] = four.v[i];
+    for (int i = 0; i < 4; ++i) values[kLead + i] = four[i];
   } else {
     CONVSCOPE_UNROLL
     for (int k = 0; k < C::kPixels; ++k) {
       constexpr int kFirst = kInside && C::kPairs ? 2 : 0;
       if constexpr (kFirst == 2) {
-        const Two<T> two = *reinterpret_cast<const Two<T>*>(row + 32 * C::kS * k);
-        values[k * C::kK] = two.v[0];
-        values[k * C::kK + 1] = two.v[1];
+        read_only2(row + 32 * C::kS * k, values[k * C::kK], values[k * C::kK + 1]);
       }
       CONVSCOPE_UNROLL
       for (int j = kFirst; j < C::kK; ++j) {
@@ -126,12 +124,12 @@ __device__ __forceinline__ void strip_groups(const DeviceShape& s, const Registe
     for (int a = 0; a < C::kRows; ++a) {
       finish_maps<C::kMaps, C::kPixels, kActive>(bias, activation, sum[a]);
       if (!kInside && y + a >= s.out_h) continue;
-      const int64_t first = (int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{y + a} * s.out_w + x;
+      T* const to = out + ((int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{y + a} * s.out_w + x);
       const int width = s.out_w - x, maps = g.last_map - map0;
       if (kInside && maps >= C::kMaps) {
-        store_maps<C::kMaps, C::kPixels, C::kNeighbours, true>(s, out, first, lane, width, maps, sum[a]);
+        store_maps<C::kMaps, C::kPixels, C::kNeighbours, true>(s, to, lane, width, maps, sum[a]);
       } else {
-        store_maps<C::kMaps, C::kPixels, C::kNeighbours, false>(s, out, first, lane, width, maps, sum[a]);
+        store_maps<C::kMaps, C::kPixels, C::kNeighbours, false>(s, to, lane, width, maps, sum[a]);
       }
     }
   }

@@ -91,11 +91,11 @@ __global__ void register_tile_kernel(DeviceShape s, RegisterGrid g, TileSize siz
   if (y >= s.out_h) return;
   finish_maps<kMaps, C::kPixels, true>(weights.values + weight, activation, sum);
   const int map0 = g.first_map + group * kMaps, width = s.out_w - x;
-  const int64_t first = (int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{y} * s.out_w + x;
+  T* const to = out + ((int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{y} * s.out_w + x);
   if (width >= C::kWidth && g.last_map - map0 >= kMaps) {
-    store_maps<kMaps, C::kPixels, false, true>(s, out, first, lane, width, g.last_map - map0, sum);
+    store_maps<kMaps, C::kPixels, false, true>(s, to, lane, width, g.last_map - map0, sum);
   } else {
-    store_maps<kMaps, C::kPixels, false, false>(s, out, first, lane, width, g.last_map - map0, sum);
+    store_maps<kMaps, C::kPixels, false, false>(s, to, lane, width, g.last_map - map0, sum);
   }
 }
 

@@ -75,6 +75,16 @@ __device__ __forceinline__ void load4_or_zero(const float* from, bool inside, fl
       : "l"(from), "r"(static_cast<int>(inside)));
 }
 
+/// Reads two or four neighbours at once, aligned to as many.
+__device__ __forceinline__ void read_only2(const float* from, float& a, float& b) {
+  const float2 two = __ldg(reinterpret_cast<const float2*>(from));
+  a = two.x, b = two.y;
+}
+__device__ __forceinline__ void read_only4(const float* from, float (&to)[4]) {
+  const float4 four = __ldg(reinterpret_cast<const float4*>(from));
+  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+
 /// Writes four neighbours, 16 bytes of floats aligned to as many. In assembly, because the compiler takes
 /// four stores where its registers are not neighbours.
 __device__ __forceinline__ void store4(float* to, float a, float b, float c, float d) {
@@ -88,12 +98,10 @@ __device__ __forceinline__ void store4(double* to, double a, double b, double c,
 
 /// Writes a warp's kRuns * 32 neighbours, of which a lane has values[k] for to[32 * k + lane], in whole lines
 /// of 128 bytes wherever `to` lies: values go round the lanes so that each store but the last begins where a
-/// line does. Every lane of the warp comes here with the same `to`, which is `offset` values from such a
-/// beginning.
+/// line does. Every lane of the warp comes here with the same `to`.
 template <int kRuns>
-__device__ __forceinline__ void store_lines(float* to, uint32_t offset, int lane,
-                                            const float (&values)[kRuns]) {
-  const int lead = static_cast<int>((32u - offset % 32) % 32);
+__device__ __forceinline__ void store_lines(float* to, int lane, const float (&values)[kRuns]) {
+  const int lead = static_cast<int>(-(reinterpret_cast<uintptr_t>(to) / sizeof(float)) % 32);
   float turned[kRuns];
 #pragma unroll
   for (int k = 0; k < kRuns; ++k) turned[k] = __shfl_sync(~0u, values[k], (lane + lead) % 32);

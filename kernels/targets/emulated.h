@@ -96,6 +96,16 @@ inline void load4_or_zero(const float* from, bool inside, float (&to)[4]) {
   for (int i = 0; i < 4; ++i) to[i] = inside ? from[i] : 0.0f;
 }
 
+/// Reads two or four neighbours.
+template <class T>
+inline void read_only2(const T* from, T& a, T& b) {
+  a = from[0], b = from[1];
+}
+template <class T>
+inline void read_only4(const T* from, T (&to)[4]) {
+  for (int i = 0; i < 4; ++i) to[i] = from[i];
+}
+
 /// Writes four neighbours.
 template <class T>
 inline void store4(T* to, T a, T b, T c, T d) {
@@ -104,7 +114,7 @@ inline void store4(T* to, T a, T b, T c, T d) {
 
 /// Writes a lane's share of a warp's kRuns * 32 neighbours: values[k] to to[32 * k + lane].
 template <int kRuns, class T>
-inline void store_lines(T* to, uint32_t, int lane, const T (&values)[kRuns]) {
+inline void store_lines(T* to, int lane, const T (&values)[kRuns]) {
   for (int k = 0; k < kRuns; ++k) to[32 * k + lane] = values[k];
 }
 
