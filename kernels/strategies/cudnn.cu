@@ -60,7 +60,9 @@ struct CudnnChoice {
 };
 
 struct CudnnConfig {
-  static constexpr int kRuns = 5;  // of which the median counts, after one to warm up
+  static constexpr int kRuns = 5;             // of which the median counts, after one to warm up
+  static constexpr int64_t kTileKernel = 16;  // the widest kernel for tiles of 32x32
+  static constexpr double kHopeless = 8;      // times the best so far: one run tells enough
   static constexpr int64_t kTileReach = 16, kPlaneReach = int64_t{1} << 40;  // pixels
   static constexpr double kWinogradBounds = 32;
 };
@@ -129,7 +131,7 @@ class Cudnn final : public Strategy {
       std::string first;
       for (const CudnnAlgorithm& a : candidates()) {
         std::size_t bytes = 0;
-        const std::string why = operation.refuses(a.algorithm, bytes);
+        const std::string why = refuses_algorithm(a, operation, p.shape, bytes);
         if (why.empty()) return std::nullopt;
         if (first.empty()) first = why;
       }
@@ -169,6 +171,17 @@ class Cudnn final : public Strategy {
                                    : std::span<const CudnnAlgorithm>(choice_.only, 1);
   }
 
+  /// Why not, in words; empty where the algorithm takes the shape. `bytes`: of its workspace.
+  static std::string refuses_algorithm(const CudnnAlgorithm& a, const CudnnOperation& operation,
+                                       const ConvShape& s, std::size_t& bytes) {
+    const int64_t side = std::max(s.k_h, s.k_w);
+    if (a.algorithm == CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING && side > CudnnConfig::kTileKernel) {
+      return "FFT_TILING's tiles of 32x32 hold " + std::to_string(33 - side) +
+             " new outputs a side with this kernel (1080p with 31x31 takes 7 s on an H200)";
+    }
+    return operation.refuses(a.algorithm, bytes);
+  }
+
   /// Runs every algorithm that takes the shape, on an input and an output of its own, and keeps the fastest.
   void choose() {
     const ConvShape& s = problem_.shape;
@@ -179,11 +192,11 @@ class Cudnn final : public Strategy {
     std::string refusals;
     for (const CudnnAlgorithm& a : candidates()) {
       std::size_t bytes = 0;
-      std::string why = operation_->refuses(a.algorithm, bytes);
+      std::string why = refuses_algorithm(a, *operation_, s, bytes);
       if (why.empty()) {
         try {
           DeviceMemory workspace(bytes);
-          const float ms = median_ms(a, in, workspace, bytes, out);
+          const float ms = median_ms(a, in, workspace, bytes, out, best);
           if (ms < best) {
             best = ms;
             chosen_ = &a;
@@ -201,13 +214,14 @@ class Cudnn final : public Strategy {
   }
 
   float median_ms(const CudnnAlgorithm& a, const DeviceMemory& in, const DeviceMemory& workspace,
-                  std::size_t bytes, const DeviceMemory& out) const {
+                  std::size_t bytes, const DeviceMemory& out, float best) const {
     const auto run = [&] {
       check_cudnn(operation_->run(a.algorithm, static_cast<const T*>(in.get()), weights_.data(),
                                   workspace.get(), bytes, static_cast<T*>(out.get())),
                   a.stage);
     };
-    run();
+    const float first = time_ms(run);
+    if (first > CudnnConfig::kHopeless * best) return first;
     float ms[CudnnConfig::kRuns];
     for (float& each : ms) each = time_ms(run);
     std::sort(std::begin(ms), std::end(ms));
