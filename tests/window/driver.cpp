@@ -171,7 +171,7 @@ Json Driver::wait_for(const std::string& what, const std::function<bool(const Js
     if (!last.is_null() && wanted(last)) return last;
     pause(0.03);
   }
-  ADD_FAILURE() << "did not come: " << what << (running() ? "" : "; the program has ended")
+  ADD_FAILURE() << "did not come: " << what << (running() ? "" : "; the program has ended with " + std::to_string(exit_code_))
                 << "\nstderr: " << errors() << "\nlast state: " << last.dump(1).substr(0, 6000);
   return last;
 }

@@ -41,6 +41,7 @@ class Driver {
   int quit();
   bool running();
   double cpu_seconds() const;
+  pid_t pid() const { return pid_; }
   std::string path(const std::string& file) const { return folder_ + "/" + file; }
   const std::string& folder() const { return folder_; }
   std::string errors() const;
