@@ -212,7 +212,7 @@ TEST(VideoReader, APipeThatNobodyWritesToHoldsNobodyUp) {
     EXPECT_EQ(source->status().state, LiveState::opening);
     const auto start = Clock::now();
     source->close();
-    EXPECT_LT(seconds_since(start), 0.1);
+    EXPECT_LT(seconds_since(start), 0.5);
   }
   // lets the thread go that was left behind
   ::close(::open(pipe.c_str(), O_WRONLY | O_NONBLOCK));
@@ -380,7 +380,7 @@ TEST(GstReader, APipelineThatSleepsIsToldOfAndClosedWithinASecond) {
     ASSERT_TRUE(comes([&] { return !source->status().message.empty(); }, 2.5));
     const auto start = Clock::now();
     source->close();
-    EXPECT_LT(seconds_since(start), 0.1);
+    EXPECT_LT(seconds_since(start), 0.5);
   }
   nap(4);  // the thread left behind comes to its end
 }

@@ -13,10 +13,10 @@ using Clock = LiveSession::Clock;
 
 }  // namespace
 
-/// A session with its thread.
+/// A session, the thread that reads, and the one that looks whether it is silent.
 struct LiveSource::Thread {
   std::shared_ptr<LiveSession> session;
-  std::thread thread;
+  std::thread reads, watches;
 };
 
 LiveSource::LiveSource(Open open, std::function<void()> wake, const LiveOptions& options)
@@ -27,11 +27,13 @@ LiveSource::LiveSource(Open open, std::function<void()> wake, const LiveOptions&
 
 void LiveSource::start(const LiveCounts& counts) {
   auto session = std::make_shared<LiveSession>(open_, wake_, options_, counts);
-  reading_ = std::make_unique<Thread>(Thread{session, std::thread([session] { session->run(); })});
-  watch_ = std::thread([session] {
+  reading_ = std::make_unique<Thread>();
+  reading_->session = session;
+  reading_->watches = std::thread([session] {
     while (session->watch()) {
     }
   });
+  reading_->reads = std::thread([session] { session->run(); });
 }
 
 LiveSource::~LiveSource() {
@@ -40,10 +42,11 @@ LiveSource::~LiveSource() {
                                                      std::chrono::duration<double>(options_.close_seconds));
   left_.push_back(std::move(*reading_));
   for (Thread& t : left_) {
+    t.watches.join();  // which sleeps, and has been told
     if (t.session->wait_for_end(until)) {
-      t.thread.join();
+      t.reads.join();
     } else {
-      t.thread.detach();
+      t.reads.detach();
     }
   }
 }
@@ -53,7 +56,6 @@ void LiveSource::close() {
   closing_ = true;
   close_asked_ = Clock::now();
   reading_->session->end();
-  watch_.join();  // which sleeps, and has just been told
 }
 
 bool LiveSource::closed() const {
@@ -80,7 +82,6 @@ void LiveSource::reopen() {
   options_.retry_failed |= before.read > 0;
   const LiveCounts counts = session.counts();
   session.end();
-  watch_.join();
   left_.push_back(std::move(*reading_));
   start(counts);
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/frame.h"
@@ -50,7 +49,7 @@ struct LiveOptions {
   bool playing = true, loop = true;
   double speed = 1;                 // 0.05 to 100; nothing for live readers
   std::shared_ptr<FramePool> pool;  // null: one of its own
-  double stall_seconds = 1.5;       // without a frame (or 3 of its intervals, if longer)
+  double stall_seconds = 1.3;       // without a frame (or 3 of its intervals, if longer)
   double retry_seconds = 1;         // between attempts to open a lost source
   bool retry_failed = false;  // so is one that could not be opened at first, as a camera to be plugged in
   double close_seconds = 1;   // that the destructor waits for a read that hangs
@@ -98,7 +97,6 @@ class LiveSource {
   LiveOptions options_;
   std::unique_ptr<Thread> reading_;
   std::vector<Thread> left_;  // whose reads hung when the source was opened again
-  std::thread watch_;
   bool closing_ = false;
   std::chrono::steady_clock::time_point close_asked_{};
 };
