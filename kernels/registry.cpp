@@ -22,8 +22,8 @@
     "Every pixel's taps become a column of a matrix in memory; all maps are one product by a GEMM library.") \
   X(im2col_chunked, "im2col_gemm for as many pixels at a time as the L2 cache holds the columns of.")        \
   X(register_tiled,                                                                                          \
-    "A thread makes four neighbouring pixels of up to 16 maps in registers, from a tile that the block "     \
-    "shares.")                                                                                               \
+    "A thread makes several pixels of several maps, 64 sums in registers; a weight that is read once "       \
+    "serves all its pixels.")                                                                                \
   X(implicit_gemm,                                                                                           \
     "A matrix product of pixels and maps whose column matrix is gathered tile by tile, never stored.")       \
   X(winograd_f2, "Winograd's F(2x2,3x3): tiles of four outputs from 16 products a channel, not 36.")         \

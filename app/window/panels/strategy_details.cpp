@@ -21,9 +21,9 @@ void fact(const char* name, const std::string& value, const std::string& note, c
   ImGui::TextColored(kPalette.dim, "%s", name);
   tooltip(about);
   ImGui::TableNextColumn();
-  ImGui::TextUnformatted(value.c_str());
+  if (!value.empty()) ImGui::TextUnformatted(value.c_str());
   if (note.empty()) return;
-  ImGui::SameLine(0, ImGui::GetFontSize() / 2);
+  if (!value.empty()) ImGui::SameLine(0, ImGui::GetFontSize() / 2);
   wrapped_text(kPalette.dim, note);
 }
 
@@ -39,7 +39,7 @@ std::string limit_words(const Results& results) {
 
 void facts(const Results& results, const Ui& ui) {
   if (!ImGui::BeginTable("facts", 2, ImGuiTableFlags_SizingFixedFit)) return;
-  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 122 * ui.scale);
+  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 152 * ui.scale);
   ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
   const ShownFacts& f = *results.facts;
   const auto outputs = static_cast<double>(results.shown->shape().output_size());
@@ -55,7 +55,7 @@ void facts(const Results& results, const Ui& ui) {
   fact("may be off by", fmt::format("{:.3g}", f.error_bounds),
        f.error_bounds == 1 ? "error bound: it only adds products" : "error bounds: it computes other sums",
        "Error bounds n eps (sum |w||x| + |bias|) that its result may be from the exact one");
-  fact("limited by", limit_words(results), "", "From the times of a race");
+  fact("limited by", "", limit_words(results), "From the times of a race");
   ImGui::EndTable();
 }
 
