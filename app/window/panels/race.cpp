@@ -215,7 +215,7 @@ void progress(const RaceResults& race, const Ui& ui) {
 
 void controls(Settings& settings, const Results& results, Ui& ui) {
   const RaceResults& race = results.race;
-  const bool running = race.running;
+  const bool running = race.running && !race.cancelled;
   ImGui::BeginDisabled(!results.shown);
   if (ImGui::Button(running ? "Cancel (F7)" : "Race (F7)", {92 * ui.scale, 0}))
     ui.actions.push_back(Action::race);
@@ -224,7 +224,7 @@ void controls(Settings& settings, const Results& results, Ui& ui) {
                   : "Times all ticked strategies on the shown frame, in turns, each checked first");
   row_choice(settings, results, ui);
   ImGui::SameLine(0, 12 * ui.scale);
-  if (running) {
+  if (race.running) {
     progress(race, ui);
     return;
   }
