@@ -113,19 +113,30 @@ __device__ __forceinline__ void store_lines(float* to, int lane, const float (&v
 }
 
 /// Starts a copy of 16 bytes into shared memory; zeros where not `inside`. Complete for the block after
-/// copy_async_wait() and a barrier.
+/// copy_async_wait() and a barrier. Before compute capability 8.0 it is a copy through registers.
 template <class T>
 __device__ __forceinline__ void copy_async16(T* to, const T* from, bool inside) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(inside ? 16 : 0)
                : "memory");
+#else
+  *reinterpret_cast<float4*>(to) =
+      inside ? *reinterpret_cast<const float4*>(from) : make_float4(0.0F, 0.0F, 0.0F, 0.0F);
+#endif
 }
 /// Closes a group of the thread's copies, which may be empty.
-__device__ __forceinline__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void copy_async_commit() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
 /// Waits until at most kGroups of the thread's newest groups are on their way.
 template <int kGroups>
 __device__ __forceinline__ void copy_async_wait() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+#endif
 }
 
 __device__ __forceinline__ uint32_t float_bits(float v) { return __float_as_uint(v); }
