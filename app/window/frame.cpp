@@ -62,6 +62,12 @@ void bring_views(Program& p) {
   const bool difference = p.settings.tab == ViewTab::difference;
   const std::optional<ViewedPlanes> planes =
       difference ? p.pipeline.difference_planes(p.results) : p.pipeline.value_planes(p.results);
+  if (p.results.shown) {
+    // the panels asked for the maps of the frame before, which may have been of another size
+    const ConvShape& shape = p.results.shown->shape();
+    p.ui.request.planes = p.results.shown->planes();
+    p.ui.request.plane_w = shape.out_w(), p.ui.request.plane_h = shape.out_h();
+  }
   const ViewLayout layout = make_layout(p.ui.request, p.settings);
   const Metric metric = difference ? p.settings.metric : Metric::value;
   try {
