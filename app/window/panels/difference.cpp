@@ -120,7 +120,11 @@ void difference_panel(Settings& settings, const Results& results, Ui& ui) {
     return;
   }
   const bool current = results.difference->number == results.shown->number;
-  if (!current) dim_text("comparing… (below: before)");
+  if (results.flow.live) {
+    dim_text(fmt::format("of frame {}", results.difference->a->frame->sequence));
+  } else if (!current) {
+    dim_text("comparing… (below: before)");
+  }
   if (!ImGui::BeginTable("numbers", 2, ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 92 * ui.scale);
   ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);

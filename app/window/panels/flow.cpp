@@ -42,7 +42,7 @@ void numbers(const Flow& flow, double claimed_fps, const FlowRates& r, const Ui&
   if (!ImGui::BeginTable("flow numbers", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthFixed, 88 * ui.scale);
-  ImGui::TableSetupColumn("unit", ImGuiTableColumnFlags_WidthFixed, 56 * ui.scale);
+  ImGui::TableSetupColumn("unit", ImGuiTableColumnFlags_WidthFixed, 76 * ui.scale);
   const FlowCounts& c = flow.ledger.counts();
   row(ui, "source", fps_text(r.source_fps), "frames/s",
       "Frames that the source made in the last 2 s, also those that nobody took");
@@ -146,7 +146,7 @@ void flow_panel(const Results& results, Ui& ui) {
   const Flow& flow = results.flow;
   cost_bar(flow, ui);
   if (!ImGui::BeginTable("flow", 2)) return;
-  ImGui::TableSetupColumn("numbers", ImGuiTableColumnFlags_WidthFixed, 272 * ui.scale);
+  ImGui::TableSetupColumn("numbers", ImGuiTableColumnFlags_WidthFixed, 288 * ui.scale);
   ImGui::TableSetupColumn("plots", ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableNextRow();
   ImGui::TableNextColumn();

@@ -142,7 +142,8 @@ void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDr
   pixel_frame(results, ui, list);
   if (results.computing) {
     pill(ui, list, "computing…, showing the previous setting");
-  } else if (!ui.picture_current) {
+  } else if (!ui.picture_current && !(results.flow.live && !results.flow.frozen)) {
+    // of a stream the next picture is always on its way
     pill(ui, list,
          settings.tab == ViewTab::difference ? "comparing…, showing the picture before" : "drawing…");
   } else if (const std::string text = approximation(results, ui.drawn_difference); !text.empty()) {
