@@ -10,6 +10,7 @@ namespace convscope {
 namespace {
 
 constexpr int kMeasuredRuns = 20;
+constexpr double kRowsEvery = 0.25;  // seconds between looks at the strategies' times in a stream
 
 }  // namespace
 
@@ -42,10 +43,12 @@ void Pipeline::show(Results& results, HostMapsPtr maps) {
 void Pipeline::add_times(Results& results, const FrameTimes& times, bool first) {
   results.timings.add(times, first);
   rows_.add(plan_.row->info, plan_.problem(), times);
-  refresh_rows(results);
+  // every row is asked whether it refuses: too dear for each frame of a stream
+  if (!following() || seconds_now() > rows_at_ + kRowsEvery) refresh_rows(results);
 }
 
 void Pipeline::refresh_rows(Results& results) {
+  rows_at_ = seconds_now();
   results.rows = rows_.rows(plan_.problem(), plan_.weights(), plan_.row->info.precision);
 }
 

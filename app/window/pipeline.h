@@ -108,6 +108,7 @@ class Pipeline {
   bool first_due_ = false;        // no run since that switch has been delivered
   bool frozen_ = false;
   bool held_back_ = false;  // a newer frame waits for the device
+  double rows_at_ = 0;      // when the rows were made last
   double taken_at_ = 0;     // when the frame at hand was taken
   double compared_at_ = 0;  // when numbers of a stream were last asked for
   uint64_t compared_number_ = 0;
