@@ -115,13 +115,13 @@ RaceColumnText race_column_text(RaceColumn column) {
     case RaceColumn::time:
       return {"median, µs", "Of the strategy's own kernels, inputs in the caches where they fit"};
     case RaceColumn::spread:
-      return {"p10 – p90, µs", "Eight of ten runs took between these"};
+      return {"p10 p90, %", "Eight of ten runs took so much less and so much more than the median"};
     case RaceColumn::bandwidth:
       return {"GB/s", "Bytes that its own algorithm moves, over the median"};
     case RaceColumn::arithmetic:
       return {"GFLOP/s", "Two for each multiply-add that its own algorithm does, over the median"};
     case RaceColumn::floor:
-      return {"% of floor", "100 %: as fast as a copy of the same input and output bytes on that target"};
+      return {"% floor", "100 %: as fast as a copy of the same input and output bytes on that target"};
     case RaceColumn::speed_up:
       return {"speed-up", "How many times faster than the shown strategy"};
     case RaceColumn::error:

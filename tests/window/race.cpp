@@ -65,7 +65,9 @@ TEST(WindowRace, RacesWhatCanRunHereSortedAndChecked) {
     before = row["median_us"];
     EXPECT_FALSE(row["limit"].get<std::string>().empty()) << row["id"];
     EXPECT_LT(row["bound_fraction"], 1.0) << row["id"];
-    if (row["id"] == "direct/emulated/fp32") EXPECT_EQ(row["speed_up"], 1.0) << "it is the shown one";
+    if (row["id"] == "direct/emulated/fp32") {
+      EXPECT_EQ(row["speed_up"], 1.0) << "it is the shown one";
+    }
   }
   EXPECT_EQ(s["race"]["rows"][0]["rank"], 1);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/window/panels/panels.h"
@@ -32,7 +33,7 @@ std::string rate_text(double v) {
 std::string error_text(const bench::Entry& e) {
   const std::string fraction =
       std::isfinite(e.bound_fraction) ? fmt::format("{:.3f}", e.bound_fraction) : "not finite";
-  return e.error_bounds == 1 ? fraction : fmt::format("{} of {:.3g}", fraction, e.error_bounds);
+  return e.error_bounds == 1 ? fraction : fmt::format("{}/{:.3g}", fraction, e.error_bounds);
 }
 
 /// The direction in which a click on a column sorts first: the best on top.
@@ -98,8 +99,10 @@ void number_cells(const RaceRow& row, const Look& look, const Ui& ui) {
                                : "",
                       e.time.runs, e.time.runs == 1 ? "run" : "runs",
                       e.info.target == Target::emulated ? " Emulated on the CPU: not a GPU time." : ""));
-  number_cell(ui, fmt::format("{} – {}", us_text(e.time.p10_us), us_text(e.time.p90_us)),
+  const auto off = [&](double us) { return 100 * (us / e.time.median_us - 1); };
+  number_cell(ui, fmt::format("{:+.0f} {:+.0f}", off(e.time.p10_us), off(e.time.p90_us)),
               look.color(kPalette.dim));
+  tooltip(fmt::format("{} to {} µs", us_text(e.time.p10_us), us_text(e.time.p90_us)));
   number_cell(ui, text_of(row.gb_s, rate_text), look.color());
   number_cell(ui, text_of(row.gflop_s, rate_text), look.color());
   number_cell(ui, text_of(row.of_floor, [](double v) { return fmt::format("{:.1f}", 100 * v); }),
@@ -118,7 +121,9 @@ void name_cell(Settings& settings, const RaceRow& row, const Look& look, Ui& ui)
     settings.target = info.target;
     settings.precision = info.precision;
   }
-  tooltip(info.idea);
+  // the row is one item; its cells have words of their own
+  if (ImGui::GetIO().MousePos.x < at.x + ImGui::GetContentRegionAvail().x)
+    tooltip(info.name + "\n" + info.idea);
   if (ImGui::IsItemVisible())
     ui.race_rows.push_back({info.id(), at.x + 20, at.y + ImGui::GetTextLineHeight() / 2});
   ImGui::SameLine(0, 0);
@@ -156,14 +161,14 @@ void table(Settings& settings, const Results& results, Ui& ui) {
                                      ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoPadOuterX;
   if (!ImGui::BeginTable("race", std::size(kColumns), kFlags, ImGui::GetContentRegionAvail())) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  constexpr float kWidths[] = {0, 62, 88, 136, 56, 68, 82, 72, 88, 0};
+  const float names = std::clamp(0.2F * ImGui::GetContentRegionAvail().x / ui.scale, 158.0F, 270.0F);
+  const float widths[] = {names, 60, 78, 74, 44, 58, 58, 62, 84, 0};
   for (std::size_t i = 0; i < std::size(kColumns); ++i) {
     const char* name = race_column_text(kColumns[i]).name;
-    if (kWidths[i] > 0) {
-      ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, kWidths[i] * ui.scale);
-    } else {
-      ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthStretch, 1);
-    }
+    const bool rest = widths[i] == 0;
+    ImGui::TableSetupColumn(name,
+                            rest ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed,
+                            rest ? 1 : widths[i] * ui.scale);
   }
   header(settings, ui);
   const std::string shown = results.shown ? results.shown->info.id() : "";

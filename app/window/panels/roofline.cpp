@@ -115,7 +115,6 @@ void draw_roof(ImDrawList& list, const Plot& plot, const Roof& roof) {
 struct Text {
   std::string words;
   ImU32 color;
-  bool bold;
 };
 
 /// Figures of the ceilings beside their lines, then the names of the points.
@@ -130,19 +129,24 @@ void add_labels(const Plot& plot, const std::vector<Roof>& roofs, const std::vec
   for (const Roof& r : roofs) {
     const bench::Ceilings& c = *r.ceilings;
     add({a.x + a.w, plot.at(plot.x().high, c.fma_gflop_s).y - 10},
-        {fmt::format("{}: FMA {:.4g} GFLOP/s", r.machine, c.fma_gflop_s), r.color, false});
+        {fmt::format("{}: FMA {:.4g} GFLOP/s", r.machine, c.fma_gflop_s), r.color});
     // in the middle of the slope that is in sight
     const double low = std::max(plot.x().low, plot.y().low / c.copy_gb_s);
     const double high = std::min(plot.x().high, c.fma_gflop_s / c.copy_gb_s);
     const double middle = std::sqrt(low * std::max(low, high));
     add(plot.at(middle, roof_at(c, middle)),
-        {fmt::format("{}: copy {:.4g} GB/s", r.machine, c.copy_gb_s), r.color, false});
+        {fmt::format("{}: copy {:.4g} GB/s", r.machine, c.copy_gb_s), r.color});
   }
-  for (std::size_t i = 0; i < points.size() && i < kMostLabels; ++i) {
-    const StrategyInfo& info = points[i].entry->info;
-    const bool shown = results.shown && results.shown->info.id() == info.id();
-    add(plot.at(points[i].flop_per_byte, points[i].gflop_s),
-        {info.name, shown ? ImGui::GetColorU32(kPalette.accent) : target_color(info.target), shown});
+  // the shown one has its name beside it, whatever else is there
+  const auto is_shown = [&](const RooflinePoint& p) {
+    return results.shown && results.shown->info.id() == p.entry->info.id();
+  };
+  std::vector<RooflinePoint> named = points;
+  std::stable_partition(named.begin(), named.end(), is_shown);
+  for (std::size_t i = 0; i < named.size() && i < kMostLabels; ++i) {
+    const StrategyInfo& info = named[i].entry->info;
+    add(plot.at(named[i].flop_per_byte, named[i].gflop_s),
+        {info.name, is_shown(named[i]) ? ImGui::GetColorU32(kPalette.accent) : target_color(info.target)});
   }
 }
 
@@ -226,8 +230,12 @@ void legend(const bench::RaceState& state, const Ui& ui) {
   for (const auto& [name, color] : items) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float radius = 4 * ui.scale;
-    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + radius, at.y + ImGui::GetTextLineHeight() / 2},
-                                                radius, color);
+    const ImVec2 middle{at.x + radius, at.y + ImGui::GetTextLineHeight() / 2};
+    if (color == target_color(Target::emulated)) {
+      ImGui::GetWindowDrawList()->AddCircle(middle, radius, color, 0, 1.6F);
+    } else {
+      ImGui::GetWindowDrawList()->AddCircleFilled(middle, radius, color);
+    }
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 3 * radius);
     ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(color), "%s", name);
     ImGui::SameLine(0, 10 * ui.scale);
