@@ -9,6 +9,7 @@
 
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
+#include "kernels/strategies/four.cuh"
 
 namespace convscope::TARGET {
 namespace {
@@ -40,11 +41,6 @@ struct ImplicitGrid {
   Divisor map_tiles, plane, row;  // of a block's number; of a pixel's number into image, y and x
   int pixels, taps, steps;
   bool wide;  // four neighbouring pixels may be stored at once
-};
-
-template <class T>
-struct alignas(16) Quad {
-  T v[4];
 };
 
 /// What a thread gathers: always for the same pixel.
@@ -82,16 +78,14 @@ __device__ __forceinline__ void multiply_step(const T* pixels, const T* maps, in
                                               T (&sum)[4 * Tile::kMapQuads][4 * Tile::kPixelQuads]) {
   CONVSCOPE_UNROLL
   for (int k = 0; k < Tile::kDepth; ++k) {
-    Quad<T> value[Tile::kPixelQuads], weight[Tile::kMapQuads];
+    Four<T> value[Tile::kPixelQuads], weight[Tile::kMapQuads];
     CONVSCOPE_UNROLL
     for (int q = 0; q < Tile::kPixelQuads; ++q) {
-      value[q] =
-          *reinterpret_cast<const Quad<T>*>(pixels + k * Tile::kPixels + 4 * (q * Tile::kAcross + across));
+      value[q] = four(pixels + k * Tile::kPixels + 4 * (q * Tile::kAcross + across));
     }
     CONVSCOPE_UNROLL
     for (int q = 0; q < Tile::kMapQuads; ++q) {
-      weight[q] =
-          *reinterpret_cast<const Quad<T>*>(maps + k * Tile::kMaps + 4 * (down * Tile::kMapQuads + q));
+      weight[q] = four(maps + k * Tile::kMaps + 4 * (down * Tile::kMapQuads + q));
     }
     CONVSCOPE_UNROLL
     for (int m = 0; m < 4 * Tile::kMapQuads; ++m) {
@@ -107,7 +101,7 @@ __device__ __forceinline__ void multiply_step(const T* pixels, const T* maps, in
 template <class T, bool kActivated>
 __device__ __forceinline__ void store_quad(const DeviceShape& s, const ImplicitGrid& g, Activation activation,
                                            int pixel, int map, T bias, const T* sum, Out<T> out) {
-  Quad<T> done;
+  Four<T> done;
   CONVSCOPE_UNROLL
   for (int p = 0; p < 4; ++p) {
     done.v[p] = sum[p] + bias;
@@ -116,7 +110,7 @@ __device__ __forceinline__ void store_quad(const DeviceShape& s, const ImplicitG
   uint32_t image = static_cast<uint32_t>(pixel);
   uint32_t in_plane = g.plane.take(image);
   if (g.wide) {  // the four lie in one plane, all inside
-    *reinterpret_cast<Quad<T>*>(out + (int64_t{image} * s.c_out + map) * s.out_plane + in_plane) = done;
+    *reinterpret_cast<Four<T>*>(out + (int64_t{image} * s.c_out + map) * s.out_plane + in_plane) = done;
     return;
   }
   CONVSCOPE_UNROLL
@@ -274,7 +268,7 @@ class ImplicitGemm final : public Strategy {
   void enqueue(const T* in, T* out) const {
     const ConvShape& s = problem_.shape;
     const int64_t plane = s.out_h() * s.out_w();
-    const bool wide = plane % 4 == 0 && reinterpret_cast<uintptr_t>(out) % alignof(Quad<T>) == 0;
+    const bool wide = plane % 4 == 0 && reinterpret_cast<uintptr_t>(out) % alignof(Four<T>) == 0;
     const ImplicitGrid grid{Divisor(map_tiles(s)),
                             Divisor(plane),
                             Divisor(s.out_w()),

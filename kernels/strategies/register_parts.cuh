@@ -4,14 +4,11 @@
 
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
+#include "kernels/strategies/four.cuh"
 
 namespace convscope::TARGET {
 namespace {
 
-template <class T>
-struct alignas(16) Four {
-  T v[4];
-};
 template <class T>
 struct alignas(2 * sizeof(T)) Two {
   T v[2];

@@ -96,9 +96,9 @@ __device__ __forceinline__ void ring_row(const typename C::T* row, int r,
   for (int i = 0; i < C::kRow; i += 4) {  // as wide as what is needed of a vector: registers are scarce
     const int first = i < C::kLead ? C::kLead - i : 0, last = kEnd - i < 4 ? kEnd - i : 4;
     if (first < 2 && last > 2) {
-      const Four<T> four = *reinterpret_cast<const Four<T>*>(row + i);
+      const Four<T> vector = four(row + i);
       CONVSCOPE_UNROLL
-      for (int j = 0; j < 4; ++j) values[i + j] = four.v[j];
+      for (int j = 0; j < 4; ++j) values[i + j] = vector.v[j];
     } else if (last - first == 2) {
       const Two<T> two = *reinterpret_cast<const Two<T>*>(row + i + first);
       values[i + first] = two.v[0], values[i + first + 1] = two.v[1];

@@ -7,6 +7,10 @@
 // maps a thread has, is chosen by shape in for_common_size(). Limits: the tile of one channel must fit in
 // shared memory, a filter in constant memory.
 
+#include <functional>
+#include <type_traits>
+#include <vector>
+
 #include "kernels/strategies/constant_weights.cuh"
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"
@@ -42,24 +46,25 @@ class RegisterTiled final : public Strategy {
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
-    problem_ = problem;
     int64_t maps = 1;
-    enqueue_ = for_shape(problem, &maps);
-    passes_ = constant_passes<T>(problem.shape, weights, maps);
+    const Plan plan = for_shape(problem, &maps);
+    launches_.clear();
+    for (const ConstantPass<T>& pass : constant_passes<T>(problem.shape, weights, maps))
+      launches_.push_back(plan(problem, pass));
   }
 
   void launch(const void* in, void* out, Stages& stages) override {
     const StageTimer timer(stages, "register_tiled");
-    for (const ConstantPass<T>& pass : passes_) {
-      (this->*enqueue_)(pass, static_cast<const T*>(in), static_cast<T*>(out));
-    }
+    for (const Launch& enqueue : launches_) enqueue(static_cast<const T*>(in), static_cast<T*>(out));
   }
 
  private:
-  using Enqueue = void (RegisterTiled::*)(const ConstantPass<T>&, const T*, T*) const;
+  /// One launch with its weights and everything that the shape decides.
+  using Launch = std::function<void(const T* in, T* out)>;
+  using Plan = Launch (*)(const ConvProblem&, const ConstantPass<T>&);
 
-  RegisterGrid grid_of(const ConstantPass<T>& pass, int64_t width, int64_t rows, int64_t maps) const {
-    const ConvShape& s = problem_.shape;
+  static RegisterGrid grid_of(const ConvShape& s, const ConstantPass<T>& pass, int64_t width, int64_t rows,
+                              int64_t maps) {
     RegisterGrid g{};
     g.tiles_x = Divisor(ceil_div(s.out_w(), width));
     g.tiles_y = Divisor(ceil_div(s.out_h(), rows));
@@ -72,77 +77,81 @@ class RegisterTiled final : public Strategy {
 
   static constexpr int kMost = static_cast<int>(kConstantBytes / static_cast<int64_t>(sizeof(T)));
 
-  /// Calls body with a parameter as large as the weights need, since what a launch hands over costs time, and
+  /// Calls make with a parameter as large as the weights need, since what a launch hands over costs time, and
   /// with whether there is an activation.
-  template <class Body>
-  void with_weights(const std::vector<T>& values, const Body& body) const {
+  template <class Make>
+  static Launch with_weights(const ConvProblem& p, const std::vector<T>& values, const Make& make) {
     constexpr std::size_t kFew = 1280;
-    if (problem_.activation != Activation::none) {
-      body(constant_weights<T, kMost>(values), std::true_type());
-    } else if (values.size() > kFew) {
-      body(constant_weights<T, kMost>(values), std::false_type());
-    } else {
-      body(constant_weights<T, static_cast<int>(kFew)>(values), std::false_type());
-    }
+    if (p.activation != Activation::none) return make(constant_weights<T, kMost>(values), std::true_type());
+    if (values.size() > kFew) return make(constant_weights<T, kMost>(values), std::false_type());
+    return make(constant_weights<T, static_cast<int>(kFew)>(values), std::false_type());
   }
 
   template <class C>
-  void strip(const ConstantPass<T>& pass, const T* in, T* out) const {
-    const RegisterGrid grid = grid_of(pass, C::kWidth, C::kBlockRows, C::kMaps);
-    with_weights(pass.weights,
-                 [&]<int kCount, class Active>(const ConstantWeights<T, kCount>& weights, Active) {
-                   TARGET::launch("register_tiled", register_strip_kernel<C, kCount, Active::value>,
-                                  dim3(static_cast<unsigned>(grid.tiles)), dim3(C::kThreads), 0,
-                                  device_shape(problem_.shape), grid, problem_.activation, in, out, weights);
-                 });
+  static Launch strip(const ConvProblem& p, const ConstantPass<T>& pass) {
+    const RegisterGrid grid = grid_of(p.shape, pass, C::kWidth, C::kBlockRows, C::kMaps);
+    return with_weights(
+        p, pass.weights,
+        [&]<int kCount, class Active>(const ConstantWeights<T, kCount>& weights, Active) -> Launch {
+          return [=, shape = device_shape(p.shape), activation = p.activation](const T* in, T* out) {
+            TARGET::launch("register_tiled", register_strip_kernel<C, kCount, Active::value>,
+                           dim3(static_cast<unsigned>(grid.tiles)), dim3(C::kThreads), 0, shape, grid,
+                           activation, in, out, weights);
+          };
+        });
   }
 
   template <class C>
-  void ring(const ConstantPass<T>& pass, const T* in, T* out) const {
-    const RegisterGrid grid = grid_of(pass, C::kWidth, C::kBlockRows, C::kMaps);
-    const auto bytes = static_cast<std::size_t>(C::shared_bytes(problem_.shape));
-    with_weights(
-        pass.weights, [&]<int kCount, class Active>(const ConstantWeights<T, kCount>& weights, Active) {
+  static Launch ring(const ConvProblem& p, const ConstantPass<T>& pass) {
+    const RegisterGrid grid = grid_of(p.shape, pass, C::kWidth, C::kBlockRows, C::kMaps);
+    const auto bytes = static_cast<std::size_t>(C::shared_bytes(p.shape));
+    return with_weights(
+        p, pass.weights,
+        [&]<int kCount, class Active>(const ConstantWeights<T, kCount>& weights, Active) -> Launch {
           const auto kernel = register_ring_kernel<C, kCount, Active::value>;
           allow_shared_bytes(kernel, bytes);
           // as many blocks as run at once, each with the same number of tiles
           const int64_t rounds = ceil_div(grid.tiles, resident_blocks(kernel, C::kThreads, bytes));
-          TARGET::launch("register_tiled", kernel, dim3(static_cast<unsigned>(ceil_div(grid.tiles, rounds))),
-                         dim3(C::kThreads), bytes, device_shape(problem_.shape), grid, problem_.activation,
-                         in, out, weights);
+          const dim3 blocks(static_cast<unsigned>(ceil_div(grid.tiles, rounds)));
+          return [=, shape = device_shape(p.shape), activation = p.activation](const T* in, T* out) {
+            allow_shared_bytes(kernel, bytes);  // another object of the kernel may have asked for less
+            TARGET::launch("register_tiled", kernel, blocks, dim3(C::kThreads), bytes, shape, grid,
+                           activation, in, out, weights);
+          };
         });
   }
 
   template <int kMaps, Rounding R>
-  void any(const ConstantPass<T>& pass, const T* in, T* out) const {
+  static Launch any(const ConvProblem& p, const ConstantPass<T>& pass) {
     using C = TileConfig;
-    const ConvShape& s = problem_.shape;
-    const RegisterGrid grid = grid_of(pass, C::kWidth, C::kBlockRows, kMaps);
-    const TileSize size(s, sizeof(T));
+    const RegisterGrid grid = grid_of(p.shape, pass, C::kWidth, C::kBlockRows, kMaps);
+    const TileSize size(p.shape, sizeof(T));
     const std::size_t bytes = std::size_t{1} * size.channels * size.h * size.w * sizeof(T);
-    const auto kernel = register_tile_kernel<T, kMaps, R, kMost>;
-    allow_shared_bytes(kernel, bytes);
-    TARGET::launch("register_tiled", kernel, dim3(static_cast<unsigned>(int64_t{grid.tiles} * grid.groups)),
-                   dim3(C::kThreads), bytes, device_shape(s), grid, size, problem_.activation, in, out,
-                   constant_weights<T, kMost>(pass.weights));
+    return [=, shape = device_shape(p.shape), activation = p.activation,
+            weights = constant_weights<T, kMost>(pass.weights)](const T* in, T* out) {
+      const auto kernel = register_tile_kernel<T, kMaps, R, kMost>;
+      allow_shared_bytes(kernel, bytes);  // another object of the kernel may have asked for less
+      TARGET::launch("register_tiled", kernel, dim3(static_cast<unsigned>(int64_t{grid.tiles} * grid.groups)),
+                     dim3(C::kThreads), bytes, shape, grid, size, activation, in, out, weights);
+    };
   }
 
   template <class C>
-  static Enqueue use_strip(int64_t* maps) {
+  static Plan use_strip(int64_t* maps) {
     *maps = C::kMaps;
-    return &RegisterTiled::strip<C>;
+    return strip<C>;
   }
   template <int kK, int kD, int kMaps, int kRows, int kBlocks, bool kUnrolled>
-  static Enqueue use_ring(const ConvShape& s, int64_t* maps) {
+  static Plan use_ring(const ConvShape& s, int64_t* maps) {
     using C = RingConfig<T, kK, kD, kMaps, kRows, kBlocks, kUnrolled>;
     if (C::shared_bytes(s) > kRingBytes) return nullptr;
     *maps = C::kMaps;
-    return &RegisterTiled::ring<C>;
+    return ring<C>;
   }
 
   /// The kernel for a shape, and the maps of a group; weights are grouped for it.
-  static Enqueue for_shape(const ConvProblem& p, int64_t* maps) {
-    if (const Enqueue known = for_common_size(p, maps)) return known;
+  static Plan for_shape(const ConvProblem& p, int64_t* maps) {
+    if (const Plan known = for_common_size(p, maps)) return known;
     const ConvShape& s = p.shape;
     const auto fits = [&s](int64_t m) { return constant_group_bytes<T>(s, m) <= kConstantBytes; };
     if (s.c_out > 4 && fits(16)) return use_any<16>(p, maps);
@@ -150,15 +159,14 @@ class RegisterTiled final : public Strategy {
     return use_any<1>(p, maps);
   }
   template <int kMaps>
-  static Enqueue use_any(const ConvProblem& p, int64_t* maps) {
+  static Plan use_any(const ConvProblem& p, int64_t* maps) {
     *maps = kMaps;
-    return p.rounding == Rounding::fused ? &RegisterTiled::any<kMaps, Rounding::fused>
-                                         : &RegisterTiled::any<kMaps, Rounding::separate>;
+    return p.rounding == Rounding::fused ? any<kMaps, Rounding::fused> : any<kMaps, Rounding::separate>;
   }
 
   /// Configurations for the shapes of filter banks on images, measured on an H200; the kernels' files say
   /// why.
-  static Enqueue for_common_size(const ConvProblem& p, int64_t* maps) {
+  static Plan for_common_size(const ConvProblem& p, int64_t* maps) {
     const ConvShape& s = p.shape;
     if constexpr (std::is_same_v<T, float>) {
       if (p.rounding != Rounding::fused || s.k_h != s.k_w || s.stride.y != s.stride.x) return nullptr;
@@ -196,9 +204,7 @@ class RegisterTiled final : public Strategy {
 
   static constexpr int64_t kRingBytes = 64 * 1024;  // three blocks an SM at least
 
-  ConvProblem problem_;
-  std::vector<ConstantPass<T>> passes_;
-  Enqueue enqueue_ = nullptr;
+  std::vector<Launch> launches_;
 };
 
 }  // namespace

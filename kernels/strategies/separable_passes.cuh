@@ -6,6 +6,7 @@
 
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
+#include "kernels/strategies/four.cuh"
 
 namespace convscope::TARGET {
 namespace {
@@ -46,12 +47,6 @@ struct SeparableTile {
   }
 };
 
-/// Four values loaded at once: 16 bytes of floats.
-template <class T>
-struct alignas(16) Quad {
-  T at[4];
-};
-
 /// Position in a row of shared memory. Four values are left out after every 32, so that threads 8 values
 /// apart that load 4 each meet no bank twice.
 CONVSCOPE_HOST_DEVICE int skewed(int x) { return x + x / 32 * 4; }
@@ -66,7 +61,7 @@ class ImageColumn {
     if (kGuarded && (y_ + y < 0 || y_ + y >= rows_)) return T(0);
     return read_only(from_ + int64_t{y} * w_);
   }
-  __device__ __forceinline__ Quad<T> quad(int y) const {
+  __device__ __forceinline__ Four<T> quad(int y) const {
     return {{(*this)(y), (*this)(y + 1), (*this)(y + 2), (*this)(y + 3)}};
   }
 
@@ -81,9 +76,7 @@ struct TileRow {
   const T* row;
   int x;
   __device__ __forceinline__ T operator()(int i) const { return row[skewed(x + i)]; }
-  __device__ __forceinline__ Quad<T> quad(int i) const {
-    return *reinterpret_cast<const Quad<T>*>(row + skewed(x + i));
-  }
+  __device__ __forceinline__ Four<T> quad(int i) const { return four(row + skewed(x + i)); }
 };
 
 /// sum[r] += taps[t] * values(r + t), t ascending. Reads up to 3 values beyond those that it uses.
@@ -94,21 +87,21 @@ __device__ __forceinline__ void slide(int taps, const T* tap, const Values& valu
   T window[kRun + kStep] = {};
   CONVSCOPE_UNROLL
   for (int i = 0; i < kRun; i += kStep) {
-    const Quad<T> next = values.quad(i);
+    const Four<T> next = values.quad(i);
     CONVSCOPE_UNROLL
-    for (int j = 0; j < kStep; ++j) window[i + j] = next.at[j];
+    for (int j = 0; j < kStep; ++j) window[i + j] = next.v[j];
   }
   int t = 0;
   CONVSCOPE_UNROLL_BY(2)
   for (; t + kStep <= taps; t += kStep) {
-    const Quad<T> next = values.quad(t + kRun);
-    const Quad<T> four = *reinterpret_cast<const Quad<T>*>(tap + t);
+    const Four<T> next = values.quad(t + kRun);
+    const Four<T> quad = four(tap + t);
     CONVSCOPE_UNROLL
-    for (int j = 0; j < kStep; ++j) window[kRun + j] = next.at[j];
+    for (int j = 0; j < kStep; ++j) window[kRun + j] = next.v[j];
     CONVSCOPE_UNROLL
     for (int j = 0; j < kStep; ++j) {
       CONVSCOPE_UNROLL
-      for (int r = 0; r < kRun; ++r) sum[r] = mad<R>(window[r + j], four.at[j], sum[r]);
+      for (int r = 0; r < kRun; ++r) sum[r] = mad<R>(window[r + j], quad.v[j], sum[r]);
     }
     CONVSCOPE_UNROLL
     for (int i = 0; i < kRun; ++i) window[i] = window[i + kStep];
@@ -116,16 +109,16 @@ __device__ __forceinline__ void slide(int taps, const T* tap, const Values& valu
   const int rest = taps - t;
   if (rest == 0) return;
   if (rest > 1) {
-    const Quad<T> next = values.quad(t + kRun);
+    const Four<T> next = values.quad(t + kRun);
     CONVSCOPE_UNROLL
-    for (int j = 0; j < kStep; ++j) window[kRun + j] = next.at[j];
+    for (int j = 0; j < kStep; ++j) window[kRun + j] = next.v[j];
   }
-  const Quad<T> last = *reinterpret_cast<const Quad<T>*>(tap + t);
+  const Four<T> last = four(tap + t);
   CONVSCOPE_UNROLL
   for (int j = 0; j < kStep - 1; ++j) {
     if (j < rest) {
       CONVSCOPE_UNROLL
-      for (int r = 0; r < kRun; ++r) sum[r] = mad<R>(window[r + j], last.at[j], sum[r]);
+      for (int r = 0; r < kRun; ++r) sum[r] = mad<R>(window[r + j], last.v[j], sum[r]);
     }
   }
 }

@@ -36,9 +36,9 @@ class QuadColumn {
     const int end = y + needed < s.h ? y + needed : s.h;
     rows_ = x >= 0 && x < s.w && end > 0 ? end : 0;
   }
-  __device__ __forceinline__ Quad<float> next() {
-    Quad<float> v;
-    load4_or_zero(from_, static_cast<unsigned>(y_) < static_cast<unsigned>(rows_), v.at);
+  __device__ __forceinline__ Four<float> next() {
+    Four<float> v;
+    load4_or_zero(from_, static_cast<unsigned>(y_) < static_cast<unsigned>(rows_), v.v);
     from_ += w_;
     ++y_;
     return v;
@@ -56,13 +56,13 @@ class QuadRows {
  public:
   __device__ __forceinline__ QuadRows(const DeviceShape& s, const float* plane, int y, int x)
       : from_(plane + int64_t{y} * s.w + x), w_(s.w), h_(s.h), y_(y), x_(x) {}
-  __device__ __forceinline__ Quad<float> quad(int r) const {
+  __device__ __forceinline__ Four<float> quad(int r) const {
     const int right = kOneRow ? r * QuadsConfig::kWarpColumns : 0, below = kOneRow ? 0 : r;
     const float* const from = from_ + int64_t{below} * w_ + right;
-    if constexpr (!kGuarded) return *reinterpret_cast<const Quad<float>*>(from);
+    if constexpr (!kGuarded) return four(from);
     const bool is_row = static_cast<unsigned>(y_ + below) < static_cast<unsigned>(h_);
-    Quad<float> v;
-    load4_or_zero(from, is_row && static_cast<unsigned>(x_ + right) < static_cast<unsigned>(w_), v.at);
+    Four<float> v;
+    load4_or_zero(from, is_row && static_cast<unsigned>(x_ + right) < static_cast<unsigned>(w_), v.v);
     return v;
   }
   __device__ __forceinline__ void advance() {
@@ -77,31 +77,31 @@ class QuadRows {
 
 /// Quads of a run in shared memory.
 struct RunRows {
-  const Quad<float>* from;
-  __device__ __forceinline__ Quad<float> quad(int r) const { return from[r * QuadsConfig::kQuads]; }
+  const Four<float>* from;
+  __device__ __forceinline__ Four<float> quad(int r) const { return from[r * QuadsConfig::kQuads]; }
   __device__ __forceinline__ void advance() { ++from; }
 };
 
-__device__ __forceinline__ void finish_quad(Quad<float>& sum, float bias, Activation activation) {
+__device__ __forceinline__ void finish_quad(Four<float>& sum, float bias, Activation activation) {
   CONVSCOPE_UNROLL_MAPS
-  for (float& v : sum.at) v = v + bias;
+  for (float& v : sum.v) v = v + bias;
   if (activation == Activation::none) return;
   CONVSCOPE_UNROLL_MAPS
-  for (float& v : sum.at) v = activate(v, activation);
+  for (float& v : sum.v) v = activate(v, activation);
 }
 
 /// Four outputs from x on, of which those beyond the row's end are no outputs.
 __device__ __forceinline__ void store_quad(const DeviceShape& s, float* plane, int y, int x,
-                                           const Quad<float>& v) {
+                                           const Four<float>& v) {
   if (y >= s.out_h || x >= s.out_w) return;
   float* const to = plane + int64_t{y} * s.out_w + x;
   if (s.out_w % 4 == 0) {
-    store4(to, v.at[0], v.at[1], v.at[2], v.at[3]);
+    store4(to, v.v[0], v.v[1], v.v[2], v.v[3]);
     return;
   }
   CONVSCOPE_UNROLL_MAPS
   for (int i = 0; i < 4; ++i) {
-    if (x + i < s.out_w) to[i] = v.at[i];
+    if (x + i < s.out_w) to[i] = v.v[i];
   }
 }
 
@@ -125,17 +125,17 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(QuadsConfig::kMostRuns* QuadsConfig::kQu
   const int run = static_cast<int>(threadIdx.x) / kQuads, lane = static_cast<int>(threadIdx.x) % kQuads;
   const int out_y = tile_y + run * kDown;
   const int first_x = out_x - s.pad_x - g.lead;
-  Quad<float>* const rows = shared_memory<Quad<float>>() + run * kDown * kQuads;
+  Four<float>* const rows = shared_memory<Four<float>>() + run * kDown * kQuads;
   // lanes without outputs repeat the last one's, since beyond the run there is nothing for them to read
   const int quad = lane < g.tile_quads ? lane : g.tile_quads - 1;
   const float* plane = in + int64_t{image} * s.c_in * s.in_plane;
   float* const map_out = out + (int64_t{image} * s.c_out + map) * s.out_plane;
   const float map_bias = bias_of(bias, map);
-  Quad<float> kept[kKept][kAlong] = {};
+  Four<float> kept[kKept][kAlong] = {};
   const int channels = kOneChannel ? 1 : s.c_in;
-  const Quad<float>* tap = taps.quads + map * channels * g.quads_a_channel;
+  const Four<float>* tap = taps.quads + map * channels * g.quads_a_channel;
   for (int c = 0; c < channels; ++c, plane += s.in_plane, tap += g.quads_a_channel) {
-    Quad<float> down[kDown] = {};
+    Four<float> down[kDown] = {};
     slide_down<R>(s.k_h, tap, QuadColumn(s, plane, out_y - s.pad_y, first_x + 4 * lane, kDown + s.k_h - 1),
                   down);
     if (c > 0) sync_group(run, kQuads);  // the last channel's sums are still being read
@@ -145,7 +145,7 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(QuadsConfig::kMostRuns* QuadsConfig::kQu
     CONVSCOPE_UNROLL_BY((kOneChannel ? 1 : kParts))
     for (int part = 0; part < kParts; ++part) {
       const RunRows from{rows + part * kAlong * kQuads + quad};
-      Quad<float>(&sum)[kAlong] = kept[kOneChannel ? 0 : part];
+      Four<float>(&sum)[kAlong] = kept[kOneChannel ? 0 : part];
       if constexpr (kOneChannel) {
         CONVSCOPE_UNROLL_MAPS
         for (int r = 0; r < kAlong; ++r) sum[r] = {};
@@ -182,8 +182,8 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(QuadsConfig::kRowThreads, kOneRow ? 6 : 
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int x = warp * kAlong * kStepX + 4 * lane, y = warp * kAlong * kStepY;  // of the tile
   const float* plane = in + int64_t{image} * s.c_in * s.in_plane;
-  const Quad<float>* tap = taps.quads + map * s.c_in * g.quads_a_channel;
-  Quad<float> sum[kAlong] = {};
+  const Four<float>* tap = taps.quads + map * s.c_in * g.quads_a_channel;
+  Four<float> sum[kAlong] = {};
   for (int c = 0; c < s.c_in; ++c, plane += s.in_plane, tap += g.quads_a_channel) {
     if (inside) {
       slide_along<R>(g.lead, last, tap, QuadRows<false, kOneRow>(s, plane, first_y + y, first_x + x), sum);

@@ -45,7 +45,7 @@ class QuadsPlan {
   int64_t blocks(const ConvShape& s, int64_t maps) const { return tiles_x(s) * tiles_y(s) * maps * s.n; }
   int64_t threads() const { return is_row_ ? QuadsConfig::kRowThreads : runs_ * QuadsConfig::kQuads; }
   std::size_t shared_bytes() const {
-    return static_cast<std::size_t>(runs_ * SlideConfig::kDown * QuadsConfig::kQuads) * sizeof(Quad<float>);
+    return static_cast<std::size_t>(runs_ * SlideConfig::kDown * QuadsConfig::kQuads) * sizeof(Four<float>);
   }
 
   QuadsGrid grid(const ConvShape& s, int64_t maps) const {
@@ -64,7 +64,7 @@ class QuadsPlan {
     SeparableTaps taps{};
     const auto put = [&taps](int64_t at, const std::vector<double>& from, int64_t begin, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
-        taps.quads[(at + i) / 4].at[(at + i) % 4] =
+        taps.quads[(at + i) / 4].v[(at + i) % 4] =
             static_cast<float>(from[static_cast<std::size_t>(begin + i)]);
     };
     for (int64_t pair = 0; pair < maps * s.c_in; ++pair) {

@@ -15,7 +15,7 @@ namespace {
 /// before it, filled up]. With the other parameters they stay within 4096 bytes.
 struct alignas(16) SeparableTaps {
   static constexpr int kQuads = 240;
-  Quad<float> quads[kQuads];
+  Four<float> quads[kQuads];
 };
 
 struct SlideConfig {
@@ -28,23 +28,23 @@ struct SlideConfig {
 /// sum[r] += tap[t] * (row r + t), t ascending, four columns at once. rows.next(): one row after the other;
 /// of those that no tap meets any value will do.
 template <Rounding R, class Rows>
-__device__ __forceinline__ void slide_down(int taps, const Quad<float>* tap, Rows rows,
-                                           Quad<float> (&sum)[SlideConfig::kDown]) {
+__device__ __forceinline__ void slide_down(int taps, const Four<float>* tap, Rows rows,
+                                           Four<float> (&sum)[SlideConfig::kDown]) {
   constexpr int kDown = SlideConfig::kDown, kWindow = kDown + SlideConfig::kAhead;
   static_assert(kWindow % 4 == 0, "one turn of the window takes whole quads of taps");
-  Quad<float> window[kWindow];
+  Four<float> window[kWindow];
   CONVSCOPE_UNROLL_MAPS
   for (int i = 0; i < kWindow; ++i) window[i] = rows.next();
-  Quad<float> four{};
+  Four<float> quad{};
   for (int left = taps;; tap += kWindow / 4) {
     CONVSCOPE_UNROLL_MAPS
     for (int j = 0; j < kWindow; ++j) {
-      if (j % 4 == 0) four = tap[j / 4];
+      if (j % 4 == 0) quad = tap[j / 4];
       CONVSCOPE_UNROLL_MAPS
       for (int r = 0; r < kDown; ++r) {
         CONVSCOPE_UNROLL_MAPS
         for (int x = 0; x < 4; ++x)
-          sum[r].at[x] = mad<R>(window[(j + r) % kWindow].at[x], four.at[j % 4], sum[r].at[x]);
+          sum[r].v[x] = mad<R>(window[(j + r) % kWindow].v[x], quad.v[j % 4], sum[r].v[x]);
       }
       if (--left == 0) return;
       window[j] = rows.next();
@@ -52,10 +52,10 @@ __device__ __forceinline__ void slide_down(int taps, const Quad<float>* tap, Row
   }
 }
 
-using AlongWindow = Quad<float>[SlideConfig::kPeriod][SlideConfig::kAlong];
-using AlongSums = Quad<float>[SlideConfig::kAlong];
+using AlongWindow = Four<float>[SlideConfig::kPeriod][SlideConfig::kAlong];
+using AlongSums = Four<float>[SlideConfig::kAlong];
 
-/// sum[r].at[x] += weight * value x + j of the window, whose first quad is window[kTurn].
+/// sum[r].v[x] += weight * value x + j of the window, whose first quad is window[kTurn].
 template <Rounding R, int kTurn>
 __device__ __forceinline__ void multiply_along(int j, float weight, const AlongWindow& window,
                                                AlongSums& sum) {
@@ -63,8 +63,8 @@ __device__ __forceinline__ void multiply_along(int j, float weight, const AlongW
   for (int r = 0; r < SlideConfig::kAlong; ++r) {
     CONVSCOPE_UNROLL_MAPS
     for (int x = 0; x < 4; ++x)
-      sum[r].at[x] = mad<R>(window[(kTurn + (x + j) / 4) % SlideConfig::kPeriod][r].at[(x + j) % 4], weight,
-                            sum[r].at[x]);
+      sum[r].v[x] =
+          mad<R>(window[(kTurn + (x + j) / 4) % SlideConfig::kPeriod][r].v[(x + j) % 4], weight, sum[r].v[x]);
   }
 }
 
@@ -77,36 +77,36 @@ __device__ __forceinline__ void load_along(Rows& rows, AlongSums& quads) {
 
 /// A quad of taps, of which `left` remain, this one's included; subtracts it. False after the last one.
 template <Rounding R, int kTurn, class Rows>
-__device__ __forceinline__ bool slide_quad(int& left, const Quad<float>* tap, Rows& rows, AlongWindow& window,
+__device__ __forceinline__ bool slide_quad(int& left, const Four<float>* tap, Rows& rows, AlongWindow& window,
                                            AlongSums& sum) {
-  const Quad<float> four = *tap;
+  const Four<float> quad = *tap;
   if (left > 5) load_along(rows, window[(kTurn + 2) % SlideConfig::kPeriod]);
   if (left <= 4) {  // what fills up the quad meets no value: zero times NaN would be NaN
     CONVSCOPE_UNROLL_MAPS
     for (int j = 0; j < 4; ++j) {
-      if (j < left) multiply_along<R, kTurn>(j, four.at[j], window, sum);
+      if (j < left) multiply_along<R, kTurn>(j, quad.v[j], window, sum);
     }
     return false;
   }
   CONVSCOPE_UNROLL_MAPS
-  for (int j = 0; j < 4; ++j) multiply_along<R, kTurn>(j, four.at[j], window, sum);
+  for (int j = 0; j < 4; ++j) multiply_along<R, kTurn>(j, quad.v[j], window, sum);
   left -= 4;
   return true;
 }
 
-/// sum[r].at[x] += tap[p] * value x + p of row r, p ascending from `first` (0 to 3) to last - 1.
+/// sum[r].v[x] += tap[p] * value x + p of row r, p ascending from `first` (0 to 3) to last - 1.
 /// rows.quad(r): four values of row r, the first four until rows.advance().
 template <Rounding R, class Rows>
-__device__ __forceinline__ void slide_along(int first, int last, const Quad<float>* tap, Rows rows,
+__device__ __forceinline__ void slide_along(int first, int last, const Four<float>* tap, Rows rows,
                                             AlongSums& sum) {
   AlongWindow window = {};
   load_along(rows, window[0]);
   if (last > 1) load_along(rows, window[1]);
   if (last > 5) load_along(rows, window[2]);
-  const Quad<float> four = *tap;
+  const Four<float> quad = *tap;
   CONVSCOPE_UNROLL_MAPS
   for (int j = 0; j < 4; ++j) {
-    if (first <= j && j < last) multiply_along<R, 0>(j, four.at[j], window, sum);
+    if (first <= j && j < last) multiply_along<R, 0>(j, quad.v[j], window, sum);
   }
   int left = last - 4;
   if (left <= 0) return;

@@ -4,6 +4,7 @@
 
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
+#include "kernels/strategies/four.cuh"
 #include "kernels/strategies/winograd_config.h"
 #include "kernels/strategies/winograd_transform.cuh"
 
@@ -15,16 +16,6 @@ struct WinogradGrid {
   Divisor groups, tiles_x, tiles_y;
   bool vector_rows;  // every row of a tile can be written as one vector
 };
-
-/// Moved as vectors of 16 bytes.
-template <class T>
-struct alignas(16) Four {
-  T v[4];
-};
-template <class T>
-__device__ __forceinline__ Four<T> four(const T* p) {
-  return *reinterpret_cast<const Four<T>*>(p);
-}
 
 /// A row of an output tile.
 template <class T, int kM>
