@@ -3,6 +3,7 @@
 #include "bench/floors.h"
 #include "bench/machine_parts.h"
 #include "kernels/targets/cuda_check.h"
+#include "kernels/targets/cuda_event.h"
 
 namespace convscope::bench {
 namespace {
@@ -13,30 +14,17 @@ using cuda::check_no_throw;
 /// A pair of events around what is enqueued.
 class EventPair {
  public:
-  EventPair() {
-    check(cudaEventCreate(&start_), "event");
-    check(cudaEventCreate(&stop_), "event");
-  }
-  ~EventPair() {
-    check_no_throw(cudaEventDestroy(start_), "event");
-    check_no_throw(cudaEventDestroy(stop_), "event");
-  }
-  EventPair(const EventPair&) = delete;
-  EventPair& operator=(const EventPair&) = delete;
-
   template <class Enqueue>
   double time_us(const Enqueue& enqueue) {
-    check(cudaEventRecord(start_, cuda::stream()), "event");
+    start_.record(cuda::stream());
     enqueue();
-    check(cudaEventRecord(stop_, cuda::stream()), "event");
-    check(cudaEventSynchronize(stop_), "batch");
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, start_, stop_), "event");
-    return ms * 1e3;
+    stop_.record(cuda::stream());
+    stop_.wait();
+    return stop_.ms_since(start_) * 1e3;
   }
 
  private:
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  cuda::Event start_, stop_;
 };
 
 class StreamBatch final : public Batch {

@@ -23,6 +23,7 @@
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/epilogue_pass.cuh"
 #include "kernels/strategies/fft_plan.h"
+#include "kernels/targets/cuda_event.h"
 
 #if __has_include(<cudnn.h>)
 #include "kernels/targets/cudnn_operation.h"
@@ -70,22 +71,12 @@ struct CudnnConfig {
 /// Device time of what `enqueue` puts on the stream.
 template <class Enqueue>
 float time_ms(const Enqueue& enqueue) {
-  struct Events {
-    cudaEvent_t start = nullptr, stop = nullptr;
-    ~Events() {
-      if (start != nullptr) cudaEventDestroy(start);
-      if (stop != nullptr) cudaEventDestroy(stop);
-    }
-  } events;
-  check(cudaEventCreate(&events.start), "event");
-  check(cudaEventCreate(&events.stop), "event");
-  check(cudaEventRecord(events.start, stream()), "event");
+  Event start, stop;
+  start.record(stream());
   enqueue();
-  check(cudaEventRecord(events.stop, stream()), "event");
-  check(cudaEventSynchronize(events.stop), "event");
-  float ms = 0;
-  check(cudaEventElapsedTime(&ms, events.start, events.stop), "event time");
-  return ms;
+  stop.record(stream());
+  stop.wait();
+  return static_cast<float>(stop.ms_since(start));
 }
 
 template <class T>
