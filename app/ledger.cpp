@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <iterator>
+
+#include "app/quantile.h"
 
 namespace convscope {
 namespace {
-
-double quantile(std::vector<double>& values, double q) {
-  const auto at = static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
 
 /// Events a second among times that rise, from the first to the last.
 struct Span {
@@ -30,18 +24,12 @@ struct Span {
   }
 };
 
-void ages(const std::vector<double>& of, FlowRates& r) {
-  if (of.empty()) return;
-  std::vector<double> ms = of;
-  r.age_median_ms = quantile(ms, 0.5);
-  r.age_p95_ms = quantile(ms, 0.95);
-}
-
 }  // namespace
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+double seconds_of(std::chrono::steady_clock::time_point t) {
+  return std::chrono::duration<double>(t.time_since_epoch()).count();
 }
+double seconds_now() { return seconds_of(std::chrono::steady_clock::now()); }
 
 void Ledger::clear() { *this = Ledger(); }
 
@@ -138,7 +126,7 @@ FlowRates Ledger::rates(double now) const {
   r.window_fps = swaps.rate();
   if (processed.count > 1)
     r.upload_bytes_per_s = bytes / static_cast<double>(processed.count) * r.processed_fps;
-  ages(age, r);
+  if (!age.empty()) r.age_median_ms = nearest_quantile(age, 0.5), r.age_p95_ms = nearest_quantile(age, 0.95);
   return r;
 }
 

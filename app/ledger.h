@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -11,6 +12,7 @@
 namespace convscope {
 
 /// Seconds of the steady clock.
+double seconds_of(std::chrono::steady_clock::time_point);
 double seconds_now();
 
 /// The way of one frame, in seconds of one clock; 0 where it has not come so far. A frame that goes through

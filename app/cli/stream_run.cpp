@@ -9,6 +9,7 @@
 
 #include "app/operation.h"
 #include "app/overlap.h"
+#include "app/quantile.h"
 #include "app/read_ahead.h"
 #include "kernels/error.h"
 
@@ -26,22 +27,13 @@ class Samples {
     }
   }
   bool empty() const { return values_.empty(); }
-  double quantile(double q) const {
-    std::vector<double> sorted = values_;
-    const auto at = static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)));
-    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(at), sorted.end());
-    return sorted[at];
-  }
+  double quantile(double q) const { return nearest_quantile(values_, q); }
 
  private:
   static constexpr std::size_t kMost = 1 << 17;
   std::vector<double> values_;
   std::size_t next_ = 0;
 };
-
-double seconds_of(std::chrono::steady_clock::time_point t) {
-  return std::chrono::duration<double>(t.time_since_epoch()).count();
-}
 
 /// The chain, and what is known of the frames in it.
 class Stream {

@@ -194,7 +194,7 @@ void LiveSession::show(std::shared_ptr<Frame> frame, const Order& order, const F
     if (steps_ > 0) --steps_;
   }
   const FramePtr made = std::move(frame);
-  if (repeats) note_repeats(made, reader.info(), now);
+  if (repeats) note_repeats(made, now);
   {
     const std::lock_guard lock(mutex_);
     old = std::exchange(slot_, made);
@@ -204,7 +204,7 @@ void LiveSession::show(std::shared_ptr<Frame> frame, const Order& order, const F
 
 /// Cameras whose driver hangs deliver the last picture for ever. Two pictures of a living sensor differ in
 /// their first pixels already, so that the comparison costs nothing then.
-void LiveSession::note_repeats(const FramePtr& frame, const ReaderInfo&, Clock::time_point now) {
+void LiveSession::note_repeats(const FramePtr& frame, Clock::time_point now) {
   FramePtr before;
   {
     const std::lock_guard lock(mutex_);

@@ -83,7 +83,7 @@ class LiveSession {
   void jump(FrameReader&, int64_t index);
   void fail(const std::string& text);
   bool pause_before_retry();
-  void note_repeats(const FramePtr&, const ReaderInfo&, Clock::time_point now);
+  void note_repeats(const FramePtr&, Clock::time_point now);
   double stall_limit() const;
   bool silent(Clock::time_point now) const;
   bool repeating(Clock::time_point now) const;

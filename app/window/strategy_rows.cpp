@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "app/quantile.h"
+
 namespace convscope {
 namespace {
 
@@ -35,9 +37,7 @@ std::vector<StrategyRow> StrategyRows::rows(const ConvProblem& problem, const Co
       r.reason = probe->refuses(problem, weights);
     }
     if (const auto m = measured_.find(id); m != measured_.end()) {
-      std::vector<double> ms = m->second.ms;
-      std::nth_element(ms.begin(), ms.begin() + static_cast<std::ptrdiff_t>(ms.size() / 2), ms.end());
-      r.kernel_ms = ms[ms.size() / 2];
+      r.kernel_ms = nearest_quantile(m->second.ms, 0.5);
       r.stale = !(m->second.problem == problem);
     }
     rows.push_back(std::move(r));

@@ -1,7 +1,8 @@
 #include "app/window/timing_table.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "bench/statistics.h"
 
 namespace convscope {
 namespace {
@@ -24,12 +25,7 @@ std::optional<double> TimingTable::Row::last() const {
 
 std::optional<double> TimingTable::Row::quantile(double q) const {
   if (ms.empty()) return std::nullopt;
-  std::vector<double> sorted(ms.begin(), ms.end());
-  std::sort(sorted.begin(), sorted.end());
-  const double at = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(std::floor(at));
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - std::floor(at)) * (sorted[above] - sorted[below]);
+  return bench::percentile({ms.begin(), ms.end()}, q);
 }
 
 TimingTable::Row& TimingTable::row(const std::string& stage, bool counted) {
