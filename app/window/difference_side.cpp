@@ -7,7 +7,6 @@ namespace convscope {
 
 void DifferenceSide::request(Results& results, const HostMapsPtr& a, const RegistryRow& against,
                              DeviceSide* device) {
-  if (asked(a->number, against)) return;
   a_ = a;
   asked_at_ = seconds_now();
   asked_number_ = a->number;

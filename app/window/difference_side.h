@@ -26,8 +26,8 @@ class DifferenceSide {
  public:
   explicit DifferenceSide(std::function<void()> wake) : worker_(make_difference_worker(std::move(wake))) {}
 
-  /// Requests the difference of maps against a row, unless that was the last request. `device`: where the
-  /// maps or side B are cuda's. Throws Error where side B cannot be had.
+  /// Requests the difference of maps against a row. `device`: where the maps or side B are cuda's. Throws
+  /// Error where side B cannot be had.
   void request(Results&, const HostMapsPtr& a, const RegistryRow& against, DeviceSide* device);
   /// Whether these maps against this row were the last request.
   bool asked(uint64_t number, const RegistryRow& against) const {
@@ -38,9 +38,9 @@ class DifferenceSide {
   void receive(std::shared_ptr<HostMaps> b, DeviceSide& device);
   /// Nothing asked for yet, as after the loss of the device.
   void forget() { asked_number_ = 0, on_device_ = false, a_.reset(); }
-  /// When the newest result was asked for and came, in seconds_now().
   /// Of the newest result; rises with each.
   uint64_t serial() const { return serial_; }
+  /// When the newest result was asked for and came, in seconds_now().
   double started() const { return started_; }
   double ended() const { return ended_; }
 

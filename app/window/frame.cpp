@@ -180,6 +180,7 @@ void frame(Program& p) {
   p.frame_begun = seconds_now();
   poll(p);
   p.pipeline.collect(p.settings, p.results);
+  if (p.results.flow.live) p.results.flow.rates = p.results.flow.ledger.rates(p.frame_begun);
   p.race.collect(p.results);
   p.facts.update(p.results);
   update_thumbnail(p);

@@ -63,8 +63,7 @@ void Pipeline::collect_maps(Settings& settings, Results& results) {
     }
     forget_before(d.number);
     const bool comparable = d.number >= first_number_;
-    const bool first =
-        d.maps && comparable && std::exchange(first_due_, first_due_ && !(d.maps && comparable));
+    const bool first = d.maps && comparable && std::exchange(first_due_, false);
     if (first && !d.maps->frame->live() && !d.times.empty()) first_ms_ = d.times.back().total_ms();
     if (d.maps && !d.times.empty()) {
       results.flow.ledger.compute(d.maps->frame->id, d.started, d.started, d.ended, d.times.back().stages);
@@ -180,8 +179,7 @@ void Pipeline::take(const FramePtr& frame, Results& results) {
     if (asked_frame_ && asked_frame_->name != frame->name) results.flow.ledger.clear();
     if (frame->live()) {
       const bool goes_up = plan_.row->info.target == Target::cuda;
-      const double captured = std::chrono::duration<double>(frame->captured.time_since_epoch()).count();
-      results.flow.ledger.take(frame->id, frame->sequence, captured, taken_at_,
+      results.flow.ledger.take(frame->id, frame->sequence, seconds_of(frame->captured), taken_at_,
                                goes_up ? frame->pixels.size() : 0);
     }
   }
@@ -190,17 +188,22 @@ void Pipeline::take(const FramePtr& frame, Results& results) {
   ++number_;
 }
 
-void Pipeline::submit(Settings& settings, Results& results) {
-  if (plan_.row->info.target == Target::cuda) {
-    run_on_device(settings, results);
-    return;
-  }
+/// The computation of the frame at hand, for the worker.
+MapsRequest Pipeline::maps_request() const {
   MapsRequest request;
   request.number = number_;
   request.frame = asked_frame_;
   request.prepared = plan_.prepared;
   request.row = plan_.row;
-  maps_worker_->submit(std::move(request));
+  return request;
+}
+
+void Pipeline::submit(Settings& settings, Results& results) {
+  if (plan_.row->info.target == Target::cuda) {
+    run_on_device(settings, results);
+    return;
+  }
+  maps_worker_->submit(maps_request());
 }
 
 const Settings* Pipeline::settings_of(uint64_t number) const {
@@ -226,11 +229,7 @@ void Pipeline::measure(Results& results) {
 void Pipeline::measure_host(Results& results, int runs) {
   if (runs < 1) return;
   results.measuring = true;
-  MapsRequest request;
-  request.number = number_;
-  request.frame = asked_frame_;
-  request.prepared = plan_.prepared;
-  request.row = plan_.row;
+  MapsRequest request = maps_request();
   request.measure = runs;
   maps_worker_->submit(std::move(request));
 }

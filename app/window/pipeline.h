@@ -74,6 +74,7 @@ class Pipeline {
   bool pair_done(const Results&) const;
   void follow(const FramePtr&, Settings&, Results&);
   void take(const FramePtr&, Results&);
+  MapsRequest maps_request() const;
   void submit(Settings&, Results&);
   const Settings* settings_of(uint64_t number) const;
   void forget_before(uint64_t number);

@@ -74,14 +74,17 @@ void Pipeline::request_difference(Settings& settings, Results& results, WantDiff
   if (!a) return;
   try {
     const RegistryRow& against = against_row(settings);
-    if (const auto why = unavailable(against.info))
-      throw Error(against.info.name + " is not available: " + *why);
-    if (const auto why = against.make()->refuses(plan_.problem(), plan_.weights())) {
-      throw Error(against.info.name + " refuses: " + *why);
+    if (!difference_.asked(a->number, against)) {
+      if (const auto why = unavailable(against.info))
+        throw Error(against.info.name + " is not available: " + *why);
+      if (const auto why = against.make()->refuses(plan_.problem(), plan_.weights())) {
+        throw Error(against.info.name + " refuses: " + *why);
+      }
+      if (against.info.target == Target::cuda) make_device();
+      compared_at_ = seconds_now();
+      compared_number_ = a->number;
+      difference_.request(results, a, against, device_.get());
     }
-    if (against.info.target == Target::cuda) make_device();
-    if (!difference_.asked(a->number, against)) compared_at_ = seconds_now(), compared_number_ = a->number;
-    difference_.request(results, a, against, device_.get());
     good_against_ = settings;
   } catch (const std::exception& e) {
     difference_failed(settings, results, e.what());

@@ -46,11 +46,7 @@ class Numbers {
       : ui_(ui), precision_(results.shown->info.precision), color_(current ? kPalette.text : kPalette.dim) {}
 
   void row(const char* name, const std::string& value, const char* about, bool alarming = false) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    ImGui::TextColored(kPalette.dim, "%s", name);
-    tooltip(about);
-    ImGui::TableNextColumn();
+    row_name(name, about);
     mono_right(ui_, value, alarming ? kPalette.warning : color_);
     tooltip(about);
   }

@@ -27,11 +27,7 @@ std::string age_text(const FlowRates& r) {
 
 void row(const Ui& ui, const char* name, const std::string& value, const char* unit,
          const std::string& about) {
-  ImGui::TableNextRow();
-  ImGui::TableNextColumn();
-  ImGui::TextColored(kPalette.dim, "%s", name);
-  tooltip(about);
-  ImGui::TableNextColumn();
+  row_name(name, about);
   mono_right(ui, value);
   tooltip(about);
   ImGui::TableNextColumn();
@@ -150,7 +146,7 @@ void flow_panel(const Results& results, Ui& ui) {
   ImGui::TableSetupColumn("plots", ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  numbers(flow, results.live ? results.live->info.fps : 0, flow.ledger.rates(seconds_now()), ui);
+  numbers(flow, results.live ? results.live->info.fps : 0, flow.rates, ui);
   ImGui::TableNextColumn();
   plots(flow.ledger, ui);
   ImGui::EndTable();

@@ -11,11 +11,7 @@ namespace convscope {
 namespace {
 
 void row(const Ui& ui, const char* name, const std::string& value, const char* about) {
-  ImGui::TableNextRow();
-  ImGui::TableNextColumn();
-  ImGui::TextColored(kPalette.dim, "%s", name);
-  tooltip(about);
-  ImGui::TableNextColumn();
+  row_name(name, about);
   mono_right(ui, value);
 }
 

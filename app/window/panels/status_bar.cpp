@@ -22,7 +22,7 @@ std::string device_words(const Results& results, const StrategyInfo& info) {
 
 /// A stream in a few words: what is computed and shown a second, how old it is, what was left out.
 std::string flow_words(const Flow& flow) {
-  const FlowRates r = flow.ledger.rates(seconds_now());
+  const FlowRates& r = flow.rates;
   std::string text = flow.frozen ? fmt::format("frozen at frame {}", flow.shown)
                                  : fmt::format("frame {}, {} behind", flow.shown, flow.behind());
   text += fmt::format("  {:.0f}/{:.0f}/{:.0f} fps", r.source_fps, r.processed_fps, r.displayed_fps);

@@ -42,6 +42,14 @@ void tooltip(const std::string& text) {
   ImGui::EndTooltip();
 }
 
+void row_name(const char* name, const std::string& about) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::TextColored(kPalette.dim, "%s", name);
+  tooltip(about);
+  ImGui::TableNextColumn();
+}
+
 void dim_text(const std::string& text) {
   ImGui::PushStyleColor(ImGuiCol_Text, kPalette.dim);
   ImGui::TextUnformatted(text.c_str());

@@ -34,6 +34,9 @@ void fault_note(const Results&, std::initializer_list<const char*> keys);
 /// Words over the last item when the pointer rests on it.
 void tooltip(const std::string&);
 
+/// Begins a row of a table with a name; the value's cell follows.
+void row_name(const char* name, const std::string& about);
+
 void dim_text(const std::string&);
 void wrapped_text(const ImVec4& color, const std::string&);
 /// In the font of numbers.
