@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
@@ -37,11 +36,5 @@ Json parse_json(const std::string& text) {
 
 template nlohmann::json parse_json(const std::string&);
 template nlohmann::ordered_json parse_json(const std::string&);
-
-nlohmann::ordered_json json_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
 
 }  // namespace convscope

@@ -10,7 +10,4 @@ namespace convscope {
 template <class Json>
 Json parse_json(const std::string& text);
 
-/// NaN and infinities, which JSON has no numbers for, as the texts "nan", "inf" and "-inf".
-nlohmann::ordered_json json_number(double);
-
 }  // namespace convscope

@@ -202,11 +202,7 @@ std::string approximation_of(const PreparedOperation& prepared, const StrategyIn
 
 PermittedDifference permitted_difference(const ConvProblem& problem, const StrategyInfo& a,
                                          const StrategyInfo& b) {
-  const double eps = a.precision == Precision::fp64
-                         ? std::numeric_limits<double>::epsilon()
-                         : static_cast<double>(std::numeric_limits<float>::epsilon());
-  const bool smooth = problem.activation == Activation::sigmoid || problem.activation == Activation::tanh;
-  PermittedDifference permitted{{smooth ? 4 * eps : 0, 0}, 0};
+  PermittedDifference permitted{{activation_slack(problem.activation, a.precision), 0}, 0};
   for (const StrategyInfo* side : {&a, &b}) {
     const RegistryRow* const row = find_strategy(side->name, side->target, side->precision);
     if (row == nullptr || !row->make || side->name == "reference") continue;

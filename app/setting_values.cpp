@@ -9,6 +9,7 @@
 
 #include "app/json_text.h"
 #include "app/printable.h"
+#include "bench/json_number.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -52,15 +53,9 @@ using Json = nlohmann::json;
 const std::array<std::pair<const char*, double>, 3> kNonFinite{
     {{"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}}};
 
-Json json_of_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 Json json_of_numbers(const std::vector<double>& values) {
   Json list = Json::array();
-  for (const double value : values) list.push_back(json_of_number(value));
+  for (const double value : values) list.push_back(json_number<Json>(value));
   return list;
 }
 

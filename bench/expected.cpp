@@ -60,11 +60,6 @@ ConvWeights weights_of(const ConvWeights& all, const std::vector<int64_t>& maps)
   return some;
 }
 
-/// What the last roundings of sigmoid and tanh may differ by from one library to the next.
-double slack_of(Activation activation, double epsilon) {
-  return activation == Activation::sigmoid || activation == Activation::tanh ? 4 * epsilon : 0;
-}
-
 /// A strategy that transforms tiles spreads NaN and Inf within its reach, where the bound is not finite: what
 /// it has there is taken as right, but not a finite value where the reference has none.
 template <class T>
@@ -140,8 +135,7 @@ Expected::Verdict Expected::judge_values(Runtime& runtime, const void* out, doub
   const std::span<const float> bound = bound_within(reach);
   if (reach > 0) forgive_spread<T>(found, expected, bound);
   const Comparison c =
-      compare<T>(found, expected, bound,
-                 {slack_of(problem_.activation, std::numeric_limits<T>::epsilon()), error_bounds});
+      compare<T>(found, expected, bound, {activation_slack(problem_.activation, precision_), error_bounds});
   // non-finite values count as over tolerance: they must be where the reference has them
   Verdict verdict{c.count > 0 && c.nonfinite_mismatch == 0 && c.over_tolerance == c.nonfinite_b,
                   c.max_bound_fraction,

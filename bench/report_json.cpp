@@ -1,21 +1,15 @@
-#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "bench/json_number.h"
 #include "bench/report.h"
+#include "bench/statistics.h"
 #include "kernels/runtime.h"
 
 namespace convscope::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// JSON has no NaN and no infinities.
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
@@ -41,32 +35,16 @@ Json shape_json(const ConvShape& s) {
           {"out_h", s.out_h()}, {"out_w", s.out_w()}};
 }
 
-Json launch_json(const LaunchLog::Entry& entry) {
-  const LaunchRecord& r = entry.record;
-  Json json{{"kernel", r.kernel},
-            {"count", entry.count},
-            {"grid", r.grid},
-            {"block", r.block},
-            {"shared_bytes", r.shared_bytes}};
-  if (!r.compiled) return json;
-  json["registers"] = r.compiled->registers;
-  json["local_bytes"] = r.compiled->local_bytes;
-  json["blocks_per_sm"] = r.compiled->blocks_per_sm;
-  json["occupancy"] = number(r.compiled->occupancy);
-  json["limited_by"] = r.compiled->limited_by;
-  return json;
-}
-
 Json measure_json(const Measure& m, const BenchRow& row) {
   const double us = m.time.median_us;
-  Json json{{"median_us", number(us)},
-            {"p10_us", number(m.time.p10_us)},
-            {"p90_us", number(m.time.p90_us)},
+  Json json{{"median_us", json_number(us)},
+            {"p10_us", json_number(m.time.p10_us)},
+            {"p90_us", json_number(m.time.p90_us)},
             {"runs", m.time.runs}};
-  if (m.of_copy > 0) json["of_copy"] = number(m.of_copy);
-  if (row.entry.cost.bytes > 0) json["gb_s"] = number(row.entry.cost.bytes / us * 1e-3);
+  if (m.of_copy > 0) json["of_copy"] = json_number(m.of_copy);
+  if (row.entry.cost.bytes > 0) json["gb_s"] = json_number(gb_s(row.entry.cost, us));
   if (row.floor) return json;
-  json["gflop_s"] = number(2 * row.entry.cost.multiply_adds / us * 1e-3);
+  json["gflop_s"] = json_number(gflop_s(row.entry.cost, us));
   json["tied_with_fastest"] = m.tied_with_fastest;
   json["limit"] = m.limit;
   return json;
@@ -81,12 +59,12 @@ Json row_json(const BenchRow& row) {
   if (!e.refused.empty()) json["refused"] = e.refused;
   for (const Measure& measure : row.measures) json[to_string(measure.inputs)] = measure_json(measure, row);
   if (row.floor) return json;
-  json["bytes"] = number(e.cost.bytes);
-  json["multiply_adds"] = number(e.cost.multiply_adds);
-  json["launches"] = number(e.cost.launches);
+  json["bytes"] = json_number(e.cost.bytes);
+  json["multiply_adds"] = json_number(e.cost.multiply_adds);
+  json["launches"] = json_number(e.cost.launches);
   if (!e.cost.note.empty()) json["cost_note"] = e.cost.note;
-  if (!row.measures.empty()) json["bound_fraction"] = number(e.bound_fraction);
-  json["error_bounds"] = number(e.error_bounds);
+  if (!row.measures.empty()) json["bound_fraction"] = json_number(e.bound_fraction);
+  json["error_bounds"] = json_number(e.error_bounds);
   Json kernels = Json::array();
   for (const LaunchLog::Entry& launch : e.launches) kernels.push_back(launch_json(launch));
   if (!kernels.empty()) json["kernels"] = std::move(kernels);
@@ -114,6 +92,22 @@ Json workload_json(const WorkloadResult& result) {
 
 }  // namespace
 
+Json launch_json(const LaunchLog::Entry& entry) {
+  const LaunchRecord& r = entry.record;
+  Json json{{"kernel", r.kernel},
+            {"count", entry.count},
+            {"grid", r.grid},
+            {"block", r.block},
+            {"shared_bytes", r.shared_bytes}};
+  if (!r.compiled) return json;
+  json["registers"] = r.compiled->registers;
+  json["local_bytes"] = r.compiled->local_bytes;
+  json["blocks_per_sm"] = r.compiled->blocks_per_sm;
+  json["occupancy"] = json_number(r.compiled->occupancy);
+  json["limited_by"] = r.compiled->limited_by;
+  return json;
+}
+
 std::string json_of(const BenchResult& result, const BenchRequest& request, const std::string& date) {
   const CudaVersions cuda = cuda_versions();
   Json json{{"what", "convscope bench"},
@@ -131,9 +125,9 @@ std::string json_of(const BenchResult& result, const BenchRequest& request, cons
   for (const BenchResult::Machine& m : result.ceilings)
     json["ceilings"].push_back({{"target", to_string(m.target)},
                                 {"precision", to_string(m.precision)},
-                                {"copy_gb_s", number(m.ceilings.copy_gb_s)},
-                                {"fma_gflop_s", number(m.ceilings.fma_gflop_s)},
-                                {"launch_us", number(m.ceilings.launch_us)},
+                                {"copy_gb_s", json_number(m.ceilings.copy_gb_s)},
+                                {"fma_gflop_s", json_number(m.ceilings.fma_gflop_s)},
+                                {"launch_us", json_number(m.ceilings.launch_us)},
                                 {"how", m.ceilings.how}});
   json["workloads"] = Json::array();
   for (const WorkloadResult& workload : result.workloads)

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/report.h"
+#include "bench/statistics.h"
 
 namespace convscope::bench {
 namespace {
@@ -24,9 +26,8 @@ std::vector<Line> lines_of(const WorkloadResult& result, Inputs inputs) {
   return lines;
 }
 
-std::string rate(double amount, double us) {
-  if (amount <= 0 || us <= 0) return "";
-  const double giga = amount / us * 1e-3;
+std::string rate(double giga) {
+  if (!(giga > 0) || std::isinf(giga)) return "";
   return fmt::format("{:.{}f}", giga, giga < 10 ? 2 : giga < 100 ? 1 : 0);
 }
 
@@ -38,7 +39,7 @@ std::string line_of(const Line& line, int width) {
                      line.measure->tied_with_fastest ? '=' : ' ', entry.info.name, width,
                      to_string(entry.info.target), t.median_us, t.p10_us, t.p90_us,
                      line.measure->of_copy > 0 ? fmt::format("{:.2f}", line.measure->of_copy) : "",
-                     rate(entry.cost.bytes, t.median_us), rate(2 * entry.cost.multiply_adds, t.median_us),
+                     rate(gb_s(entry.cost, t.median_us)), rate(gflop_s(entry.cost, t.median_us)),
                      floor ? "" : fmt::format("{:.3f}", entry.bound_fraction), t.runs, line.measure->limit);
 }
 

@@ -18,6 +18,9 @@ Timing timing_of(const std::vector<double>& us) {
   return {percentile(us, 0.5), percentile(us, 0.1), percentile(us, 0.9), static_cast<int>(us.size())};
 }
 
+double gb_s(const Cost& cost, double us) { return cost.bytes / us * 1e-3; }
+double gflop_s(const Cost& cost, double us) { return 2 * cost.multiply_adds / us * 1e-3; }
+
 bool tied(const Timing& a, const Timing& b) {
   return a.runs > 0 && b.runs > 0 && a.p10_us <= b.p90_us && b.p10_us <= a.p90_us;
 }

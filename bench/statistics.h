@@ -12,4 +12,9 @@ double percentile(std::vector<double> values, double p);
 /// Median and spread of microseconds; all 0 where there are none.
 Timing timing_of(const std::vector<double>& us);
 
+/// What a strategy needs, as rates over its time: 10^9 bytes a second, and 10^9 operations, of which a
+/// multiply-add is two.
+double gb_s(const Cost&, double us);
+double gflop_s(const Cost&, double us);
+
 }  // namespace convscope::bench

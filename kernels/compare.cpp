@@ -136,6 +136,12 @@ Part compare_part(const T* a, const T* b, const float* bound, int64_t begin, int
 
 }  // namespace
 
+double activation_slack(Activation activation, Precision precision) {
+  if (activation != Activation::sigmoid && activation != Activation::tanh) return 0;
+  return 4 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
+                                           : static_cast<double>(std::numeric_limits<float>::epsilon()));
+}
+
 template <class T>
 Comparison compare(std::span<const T> a, std::span<const T> b, std::span<const float> bound,
                    Tolerance tolerance) {

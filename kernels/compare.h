@@ -36,6 +36,10 @@ struct Tolerance {
   double bound_fraction = 1;
 };
 
+/// What the last roundings of sigmoid and tanh may differ by from one library to the next, as an absolute
+/// tolerance; 0 for the other activations.
+double activation_slack(Activation, Precision);
+
 /// `bound`: per value n * eps * (sum |w||x| + |bias|) as error_bound() makes it, or empty. T: float or
 /// double.
 template <class T>
@@ -53,8 +57,8 @@ uint64_t ulp_distance(double a, double b);
 void error_bound(const ConvShape&, const ConvWeights&, Precision, const void* in, float* bound);
 
 /// The bound of a strategy that mixes a value's window with pixels up to `reach` beyond it, and the taps of a
-/// filter with one another (Strategy::error_reach): in each term the largest |w| of the filter's plane and the
-/// largest |x| within reach. For no reach, error_bound() itself.
+/// filter with one another (Strategy::error_reach): in each term the largest |w| of the filter's plane and
+/// the largest |x| within reach. For no reach, error_bound() itself.
 void error_bound_within(int64_t reach, const ConvShape&, const ConvWeights&, Precision, const void* in,
                         float* bound);
 

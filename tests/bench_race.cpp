@@ -15,30 +15,7 @@ using bench::race;
 using bench::RaceRequest;
 using bench::RaceState;
 using bench_testing::made_row;
-
-/// 3 x h x w bytes counted up, eight filters of 3x3 on them.
-RaceRequest request_of(int64_t h, int64_t w, const std::vector<const RegistryRow*>& rows,
-                       PadAmounts border = {}) {
-  auto op = std::make_shared<Operation>();
-  op->pixels = {.type = PixelType::u8, .w = w, .h = h, .channels = 3, .planes = 3};
-  op->border = border;
-  const int64_t pad = border.none() ? 1 : 0;
-  op->problem.shape = {
-      1,          3,     h + border.top + border.bottom, w + border.left + border.right, 8, 3, 3, {1, 1},
-      {pad, pad}, {1, 1}};
-  op->weights = {8, 3, 3, 3, {}, {}};
-  for (int64_t i = 0; i < op->problem.shape.weight_size(); ++i)
-    op->weights.values.push_back(static_cast<double>(i * 7 % 23 - 11) / 8);
-  auto pixels = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(h * w * 3));
-  for (std::size_t i = 0; i < pixels->size(); ++i) (*pixels)[i] = static_cast<std::byte>(i * 31 % 251);
-  RaceRequest request;
-  request.operation = op;
-  request.pixels = pixels;
-  request.rows = rows;
-  request.rounds = 5;
-  request.most_seconds_a_row = 0.5;
-  return request;
-}
+using bench_testing::request_of;
 
 RaceState run(const RaceRequest& request) { return race(request, {}, {}); }
 

@@ -25,19 +25,8 @@ std::vector<const RegistryRow*> rows_of(Target target) {
 }
 
 RaceRequest small_race(const std::vector<const RegistryRow*>& rows) {
-  auto op = std::make_shared<Operation>();
-  op->pixels = {.type = PixelType::u8, .w = 130, .h = 70, .channels = 3, .planes = 3};
-  op->problem.shape = {1, 3, 70, 130, 16, 3, 3, {1, 1}, {1, 1}, {1, 1}};
-  op->weights = {16, 3, 3, 3, {}, {}};
-  for (int64_t i = 0; i < op->problem.shape.weight_size(); ++i)
-    op->weights.values.push_back(static_cast<double>(i * 7 % 23 - 11) / 8);
-  auto pixels = std::make_shared<std::vector<std::byte>>(std::size_t{70} * 130 * 3);
-  for (std::size_t i = 0; i < pixels->size(); ++i) (*pixels)[i] = static_cast<std::byte>(i * 31 % 251);
-  RaceRequest request;
-  request.operation = op;
-  request.pixels = pixels;
-  request.rows = rows;
-  request.rounds = 5;
+  RaceRequest request = bench_testing::request_of(70, 130, rows, {}, 16);
+  request.most_seconds_a_row = RaceRequest{}.most_seconds_a_row;
   return request;
 }
 

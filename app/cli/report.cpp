@@ -6,9 +6,9 @@
 #include <opencv2/core/version.hpp>
 
 #include "app/image_file.h"
-#include "app/json_text.h"
 #include "app/printable.h"
 #include "app/setting_values.h"
+#include "bench/json_number.h"
 
 namespace convscope {
 namespace {

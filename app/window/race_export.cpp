@@ -3,8 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/json_text.h"
 #include "app/window/race_table.h"
+#include "bench/json_number.h"
+#include "bench/report.h"
 
 namespace convscope {
 namespace {
@@ -25,26 +26,6 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
-}
-
-Json launches_json(const std::vector<LaunchLog::Entry>& launches) {
-  Json list = Json::array();
-  for (const auto& [r, count] : launches) {
-    Json launch{{"kernel", r.kernel},
-                {"count", count},
-                {"grid", r.grid},
-                {"block", r.block},
-                {"shared_bytes", r.shared_bytes}};
-    if (r.compiled) {
-      launch.update({{"registers", r.compiled->registers},
-                     {"local_bytes", r.compiled->local_bytes},
-                     {"blocks_per_sm", r.compiled->blocks_per_sm},
-                     {"occupancy", r.compiled->occupancy},
-                     {"limited_by", r.compiled->limited_by}});
-    }
-    list.push_back(std::move(launch));
-  }
-  return list;
 }
 
 Json row_json(const RaceRow& row) {
@@ -69,7 +50,8 @@ Json row_json(const RaceRow& row) {
   }
   json.update({{"bytes", e.cost.bytes}, {"multiply_adds", e.cost.multiply_adds}, {"cost_note", e.cost.note}});
   json["refused"] = e.refused.empty() ? Json(nullptr) : Json(e.refused);
-  json["launches"] = launches_json(e.launches);
+  json["launches"] = Json::array();
+  for (const LaunchLog::Entry& launch : e.launches) json["launches"].push_back(bench::launch_json(launch));
   return json;
 }
 

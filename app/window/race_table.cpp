@@ -4,6 +4,8 @@
 #include <cmath>
 #include <compare>
 
+#include "bench/statistics.h"
+
 namespace convscope {
 namespace {
 
@@ -14,8 +16,8 @@ RaceRow make_row(const bench::RaceState& state, const bench::Entry& entry, const
   if (!row.timed()) return row;
   const double us = entry.time.median_us;
   if (us <= 0) return row;
-  if (entry.cost.bytes > 0) row.gb_s = entry.cost.bytes / us * 1e-3;
-  if (entry.cost.multiply_adds > 0) row.gflop_s = 2 * entry.cost.multiply_adds / us * 1e-3;
+  if (entry.cost.bytes > 0) row.gb_s = bench::gb_s(entry.cost, us);
+  if (entry.cost.multiply_adds > 0) row.gflop_s = bench::gflop_s(entry.cost, us);
   const bench::Timing& copy = state.copy[static_cast<int>(entry.info.target)];
   if (copy.runs > 0) row.of_floor = copy.median_us / us;
   if (shown && shown->time.runs > 0) row.speed_up = shown->time.median_us / us;

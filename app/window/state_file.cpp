@@ -8,9 +8,9 @@
 
 #include "app/files.h"
 #include "app/frame_cost.h"
-#include "app/json_text.h"
 #include "app/window/frame.h"
 #include "app/window/race_table.h"
+#include "bench/json_number.h"
 
 namespace convscope {
 namespace {

@@ -36,17 +36,23 @@ void FactsSide::update(Results& results) {
   results.facts->error_bounds = probe_->error_bounds(problem);
 }
 
+const bench::Entry* raced_entry(const Results& results) {
+  if (!results.shown || results.race.age == RaceAge::other_operation) return nullptr;
+  const std::string id = results.shown->info.id();
+  for (const bench::Entry& e : results.race.state.entries) {
+    if (e.info.id() == id && e.time.runs > 0) return &e;
+  }
+  return nullptr;
+}
+
 const std::vector<LaunchLog::Entry>* shown_launches(const Results& results) {
   if (!results.shown) return nullptr;
   const std::string id = results.shown->info.id();
   if (results.launches && results.launches->id == id &&
       results.launches->problem == results.shown->prepared->operation.problem)
     return &results.launches->kernels;
-  if (results.race.age == RaceAge::other_operation) return nullptr;
-  for (const bench::Entry& e : results.race.state.entries) {
-    if (e.info.id() == id && e.time.runs > 0) return &e.launches;
-  }
-  return nullptr;
+  const bench::Entry* const raced = raced_entry(results);
+  return raced ? &raced->launches : nullptr;
 }
 
 }  // namespace convscope

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/race.h"
 #include "kernels/cost.h"
 #include "kernels/launch_log.h"
 #include "kernels/registry.h"
@@ -40,6 +41,10 @@ class FactsSide {
   std::unique_ptr<Strategy> probe_;  // of the shown row; asked, never prepared
   std::string probe_id_;
 };
+
+/// What the last race found out about the shown strategy; null where it was of another operation, or has no
+/// time.
+const bench::Entry* raced_entry(const Results&);
 
 /// The kernels of the shown strategy as they were started for the shown operation, without those that prepare
 /// its input; null where no launch of it has been recorded.

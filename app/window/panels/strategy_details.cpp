@@ -29,13 +29,8 @@ void fact(const char* name, const std::string& value, const std::string& note, c
 }
 
 std::string limit_words(const Results& results) {
-  const RaceResults& race = results.race;
-  if (race.age != RaceAge::other_operation) {
-    for (const bench::Entry& e : race.state.entries) {
-      if (e.info.id() == results.shown->info.id() && e.time.runs > 0 && !e.limit.empty()) return e.limit;
-    }
-  }
-  return race.running ? "known when it has been raced" : "not known before a race (F7)";
+  if (const bench::Entry* raced = raced_entry(results); raced && !raced->limit.empty()) return raced->limit;
+  return results.race.running ? "known when it has been raced" : "not known before a race (F7)";
 }
 
 /// In so many pairs of name and value side by side.
