@@ -1,4 +1,6 @@
 // convscope stream as a user starts it.
+#include <algorithm>
+
 #include "tests/cli_testing.h"
 
 namespace convscope::testing {
@@ -25,6 +27,25 @@ TEST_F(Cli, StreamWithoutBarcodeSaysSo) {
                                  "target=cpu", "--strategy", "onednn"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("frames were not verified"), std::string::npos) << run.out;
+}
+
+/// 18 channels of 31x31 weights are more than the constant memory of a launch.
+TEST_F(Cli, StreamsWhereTheDefaultStrategyRefusesAreTakenByAnother) {
+  const std::string source = "pattern:noise:40x40x18:fps=100";
+  const Outcome run = convscope({"stream", source, "--frames", "3", "--set", "kernel=31", "--set",
+                                 "target=emulated", "--json", "s.json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("direct in its place"), std::string::npos) << run.out;
+  const Json report = Json::parse(read_string(folder_ / "s.json"));
+  EXPECT_EQ(report["strategy"], "direct/emulated/fp32");
+  EXPECT_EQ(report["frames"], 3);
+  EXPECT_TRUE(report["note"].get<std::string>().starts_with("register_tiled refuses: ")) << report["note"];
+
+  const Outcome named = convscope({"stream", source, "--frames", "3", "--set", "kernel=31", "--set",
+                                   "target=emulated", "--strategy", "register_tiled"});
+  EXPECT_EQ(named.code, 1) << named.out;
+  EXPECT_TRUE(named.err.find("register_tiled refuses: ") != std::string::npos) << named.err;
+  EXPECT_EQ(std::count(named.err.begin(), named.err.end(), '\n'), 1) << named.err;
 }
 
 TEST_F(Cli, StreamRefusesInOneLine) {

@@ -31,6 +31,7 @@ std::string stream_json(const StreamReport& r, const std::string& source) {
                      {"width", r.w},
                      {"height", r.h},
                      {"strategy", r.strategy.id()},
+                     {"note", r.note},
                      {"device", r.device},
                      {"shape", r.shape},
                      {"seconds", r.seconds},
@@ -69,6 +70,7 @@ std::string stream_summary(const StreamReport& r, const std::string& source) {
   };
   line("source", fmt::format("{}, {} x {}, {}", source, r.w, r.h, r.source.format));
   line("strategy", fmt::format("{} on {}, {}", r.strategy.id(), r.device, r.shape));
+  if (!r.note.empty()) line("note", r.note);
   const std::string claimed = r.source.fps > 0 ? fmt::format(" ({:.6g} claimed)", r.source.fps) : "";
   line("rate", fmt::format("{:.1f} frames/s processed in {:.2f} s, source {:.1f} frames/s{}", r.processed_fps,
                            r.seconds, r.source_fps, claimed));
@@ -94,8 +96,8 @@ std::string stream_summary(const StreamReport& r, const std::string& source) {
 
 int stream_command(const CommandLine& line) {
   const std::string& source = line.settings.source;
-  const StreamReport report =
-      run_stream(open_reader(source), line.settings, {line.stream_seconds, line.stream_frames});
+  const StreamReport report = run_stream(open_reader(source), line.settings,
+                                         {line.stream_seconds, line.stream_frames}, line.strategy_named);
   if (!line.stream_json.empty()) write_text(line.stream_json, stream_json(report, source));
   fmt::print("{}", stream_summary(report, source));
   return report.good() ? 0 : 1;

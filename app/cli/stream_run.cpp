@@ -38,12 +38,15 @@ class Samples {
 /// The chain, and what is known of the frames in it.
 class Stream {
  public:
-  Stream(const Settings& settings, const RegistryRow& row)
+  Stream(const Settings& settings, const RegistryRow& row, bool named)
       : settings_(settings),
-        row_(row),
+        row_(&row),
+        named_(named),
         runtime_(make_runtime(row.info.target)),
         chain_(*runtime_),
-        check_(*runtime_) {}
+        check_(*runtime_) {
+    settings_.target = row.info.target;  // whatever takes its place computes in the same memory
+  }
 
   Runtime& runtime() { return *runtime_; }
 
@@ -85,7 +88,12 @@ class Stream {
 
   void prepare(const Frame& frame) {
     const PreparedOperation prepared = make_operation(settings_, frame);
-    chain_.set(row_, prepared.operation);
+    if (!named_) {
+      const ChosenStrategy chosen = chosen_strategy(settings_, prepared.operation);
+      row_ = chosen.row;
+      note_ = chosen.note;
+    }
+    chain_.set(*row_, prepared.operation);
     layout_ = frame.layout;
     images_ = frame.images;
     shape_ = describe(prepared.operation.problem.shape);
@@ -136,8 +144,10 @@ class Stream {
     }
   }
 
-  const Settings& settings_;
-  const RegistryRow& row_;
+  Settings settings_;
+  const RegistryRow* row_;
+  const bool named_;  // what was asked for by name is that or nothing
+  std::string note_;
   std::unique_ptr<Runtime> runtime_;
   Chain chain_;
   BarcodeCheck check_;
@@ -159,7 +169,8 @@ class Stream {
 StreamReport Stream::report() {
   StreamReport r;
   r.w = layout_.w, r.h = layout_.h;
-  r.strategy = row_.info;
+  r.strategy = row_->info;
+  r.note = note_;
   r.device = runtime_->device_name();
   r.shape = shape_;
   r.seconds = ended_ - begun_;
@@ -185,12 +196,12 @@ StreamReport Stream::report() {
 }  // namespace
 
 StreamReport run_stream(std::unique_ptr<FrameReader> reader, const Settings& settings,
-                        const StreamLimits& limits) {
+                        const StreamLimits& limits, bool strategy_named) {
   const RegistryRow& row = chosen_row(settings);
   if (const auto why = unavailable(row.info))
     throw Error(
         fmt::format("{} is not available on target {}: {}", row.info.name, to_string(row.info.target), *why));
-  Stream stream(settings, row);
+  Stream stream(settings, row, strategy_named);
   FramePool pool;
   if (stream.runtime().on_device())
     pool.allocate_with([&](std::size_t bytes) { return stream.runtime().allocate_host(bytes); }, true);

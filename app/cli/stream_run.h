@@ -27,6 +27,7 @@ struct StreamReport {
   ReaderInfo source;
   int64_t w = 0, h = 0;
   StrategyInfo strategy;
+  std::string note;  // where the default strategy refuses and another takes its place: which, and why
   std::string device, shape;
   double seconds = 0;  // from the first frame's capture to the last one's result
   double source_fps = 0, processed_fps = 0;
@@ -43,7 +44,9 @@ struct StreamReport {
 };
 
 /// Runs an open source through the chain that the settings ask for, as fast as both go, and waits for all of
-/// it. Throws Error.
-StreamReport run_stream(std::unique_ptr<FrameReader>, const Settings&, const StreamLimits&);
+/// it. The default strategy gives way where it refuses; one that the user has named is that or nothing.
+/// Throws Error.
+StreamReport run_stream(std::unique_ptr<FrameReader>, const Settings&, const StreamLimits&,
+                        bool strategy_named = false);
 
 }  // namespace convscope
