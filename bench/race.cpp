@@ -6,6 +6,7 @@
 #include <array>
 #include <new>
 
+#include "bench/approximation.h"
 #include "bench/ceilings.h"
 #include "bench/contender.h"
 #include "bench/limit.h"
@@ -25,17 +26,12 @@ struct Track {
 };
 
 struct Runner {
-  explicit Runner(const RegistryRow& row) : contender(row) {}
+  explicit Runner(const RegistryRow& row) : contender(row), heeds_rank(bench::heeds_rank(row.info)) {}
   Contender contender;
+  bool heeds_rank;
   Track* track = nullptr;
   Series series;
 };
-
-/// All rows compute the same: none an approximation.
-ConvProblem exact(ConvProblem problem) {
-  problem.separable_rank = 0;
-  return problem;
-}
 
 /// One race, from its request to the end.
 class Race {
@@ -43,23 +39,24 @@ class Race {
   Race(const RaceRequest& request, const std::function<void(const RaceState&)>& report, std::stop_token stop)
       : request_(request),
         operation_(*request.operation),
-        problem_(exact(request.operation->problem)),
         precision_(request.rows.front()->info.precision),
+        approximation_(approximation_of(operation_, precision_)),
         pace_{request.rounds, request.most_seconds_a_row},
         report_(report),
         stop_(std::move(stop)) {}
 
   RaceState run() {
     for (const RegistryRow* row : request_.rows) {
-      runners_.emplace_back(*row);
-      runners_.back().contender.ask(problem_, operation_.weights);
+      Runner& runner = runners_.emplace_back(*row);
+      if (runner.heeds_rank) runner.contender.entry.approximation = approximation_.words;
+      runner.contender.ask(operation_.problem, operation_.weights);
     }
     state_.entries.resize(runners_.size());
     state_.total = static_cast<int>(runners_.size()) * (1 + request_.rounds);
     const bool any = std::any_of(runners_.begin(), runners_.end(),
                                  [](const Runner& runner) { return runner.contender.runs(); });
     if (any) {
-      tell("the frame's planes and the reference", 0);
+      tell("the frame's planes", 0);
       make_planes();
       open_tracks();
       prove_all();
@@ -78,7 +75,7 @@ class Race {
     return static_cast<std::size_t>(count) * bytes_of(precision_);
   }
 
-  /// The input planes, once, by the stages that every frame goes through; and what must come of them.
+  /// The input planes, once, by the stages that every frame goes through.
   void make_planes() {
     const auto runtime = make_runtime(Target::cpu);
     const Operation& op = operation_;
@@ -92,8 +89,18 @@ class Race {
       runtime->unpack(op.pixels, images, request_.pixels->data(), precision_, bare->data());
       runtime->pad(op.border, planes, op.pixels.h, op.pixels.w, precision_, bare->data(), planes_->data());
     }
-    if (stop_.stop_requested()) return;
-    expected_.emplace(problem_, op.weights, precision_, planes_->data());
+  }
+
+  /// What must come of the planes by this runner; made with the first that asks.
+  Expected& expected(const Runner& runner) {
+    const bool other = !runner.contender.entry.approximation.empty();
+    std::optional<Expected>& result = other ? of_approximation_ : of_operation_;
+    if (!result) {
+      tell("what the reference makes of the planes", 0);
+      result.emplace(operation_.problem, other ? approximation_.weights : operation_.weights, precision_,
+                     planes_->data());
+    }
+    return *result;
   }
 
   /// A machine for each memory space that a row wants, with its floors.
@@ -143,14 +150,15 @@ class Race {
     for (Runner& runner : runners_) {
       if (stop_.stop_requested()) return;
       Contender& contender = runner.contender;
+      Expected* const truth = contender.runs() ? &expected(runner) : nullptr;
       tell(contender.entry.info.id() + ", the first run and its check", 1);
-      if (!contender.runs()) {
+      if (truth == nullptr) {
         skip(request_.rounds);
         continue;
       }
       Track& track = *runner.track;
-      contender.prove(*track.machine, problem_, operation_.weights, track.in->data(), track.out->data(),
-                      *expected_);
+      contender.prove(*track.machine, operation_.problem, operation_.weights, track.in->data(),
+                      track.out->data(), *truth);
       attempt(runner, [&] {
         runner.series =
             Series(*track.machine, pace_, hot_launches(contender.first_us()), Submission::stream,
@@ -221,14 +229,14 @@ class Race {
 
   const RaceRequest& request_;
   const Operation& operation_;
-  const ConvProblem problem_;
   const Precision precision_;
+  const Approximation approximation_;  // of the runners that heed the rank
   const Pace pace_;
   const std::function<void(const RaceState&)>& report_;
   const std::stop_token stop_;
   RaceState state_;
   std::unique_ptr<Buffer> planes_;
-  std::optional<Expected> expected_;
+  std::optional<Expected> of_operation_, of_approximation_;
   std::array<Track, 2> tracks_;  // the host's, the device's; before what runs on them
   std::vector<Runner> runners_;
 };

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "bench/approximation.h"
 #include "bench/race.h"
 #include "tests/bench_testing.h"
 
@@ -160,16 +161,74 @@ TEST(Race, WhatCannotBeRaced) {
   EXPECT_NE(error_of(RaceRequest{}), "(no error)");
 }
 
-TEST(Race, NoApproximationRaces) {
-  const RegistryRow* const separable = find_strategy("separable", Target::emulated, Precision::fp32);
-  RaceRequest request = request_of(16, 16, {separable});
+/// Every kernel 3 a b^T + 1 b a^T of the unit vectors a and b, which are at right angles: singular values 3
+/// and 1, rank 1 keeps 9/10. `terms`: the first so many of the two.
+ConvWeights of_rank_two(int terms) {
+  constexpr double a[3] = {0.7071067811865476, 0, -0.7071067811865476};
+  constexpr double b[3] = {0.5773502691896258, 0.5773502691896258, 0.5773502691896258};
+  ConvWeights w{8, 3, 3, 3, {}, {}};
+  for (int kernel = 0; kernel < 8 * 3; ++kernel)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) w.values.push_back(3 * a[i] * b[j] + (terms > 1 ? b[i] * a[j] : 0));
+  return w;
+}
+
+RaceRequest request_of_rank(int64_t rank, const std::vector<const RegistryRow*>& rows) {
+  RaceRequest request = request_of(20, 30, rows);
   auto op = std::make_shared<Operation>(*request.operation);
-  op->problem.separable_rank = 1;
+  op->problem.separable_rank = rank;
+  op->weights = of_rank_two(2);
   request.operation = op;
-  const RaceState state = run(request);
-  ASSERT_TRUE(state.finished);
-  EXPECT_NE(state.entries[0].refused.find("rank"), std::string::npos) << state.entries[0].refused;
-  EXPECT_FALSE(state.entries[0].refused.starts_with("wrong")) << state.entries[0].refused;
+  return request;
+}
+
+TEST(Race, AnApproximationIsSaidAndCheckedAgainstWhatItStates) {
+  const RegistryRow* const separable = find_strategy("separable", Target::emulated, Precision::fp32);
+  const RegistryRow* const direct = find_strategy("direct", Target::emulated, Precision::fp32);
+  // what the registry's row would be if it computed the kernels as they are, and the sums of rank 1
+  const RegistryRow whole = made_row("separable", {}),
+                    truncated = made_row("separable", {.weights = of_rank_two(1)}),
+                    other = made_row("tiled", {.weights = of_rank_two(1)});
+  struct Case {
+    int64_t rank;
+    const RegistryRow* row;
+    const char *approximation, *refused;
+  };
+  constexpr const char* kWords = "rank-1 approximation, keeps 90.0 % of the filters' energy";
+  const Case cases[] = {{0, separable, "", "filter 0, channel 0 has rank 2"},
+                        {1, separable, kWords, ""},
+                        {2, separable, "", ""},
+                        {9, separable, "", ""},
+                        {1, direct, "", ""},
+                        {1, &truncated, kWords, ""},
+                        {1, &whole, kWords, "wrong: "},
+                        {2, &whole, "", ""},
+                        {2, &truncated, "", "wrong: "},
+                        {1, &other, "", "wrong: "}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE("rank " + std::to_string(c.rank) + ", " + c.row->info.id() + ", case " +
+                 std::to_string(&c - cases));
+    const bench::Entry entry = run(request_of_rank(c.rank, {direct, c.row})).entries[1];
+    EXPECT_EQ(entry.approximation.substr(0, std::string(c.approximation).size()), c.approximation);
+    EXPECT_EQ(entry.approximation.empty(), std::string(c.approximation).empty()) << entry.approximation;
+    EXPECT_TRUE(entry.refused.starts_with(c.refused)) << entry.refused;
+    EXPECT_EQ(entry.refused.empty(), std::string(c.refused).empty()) << entry.refused;
+    EXPECT_EQ(entry.time.runs > 0, entry.refused.empty());
+    if (entry.refused.empty()) {
+      EXPECT_LE(entry.bound_fraction, entry.error_bounds);
+    }
+  }
+}
+
+TEST(Race, TheKernelsOfAnApproximationAreItsLargestTerms) {
+  for (const Precision precision : {Precision::fp32, Precision::fp64}) {
+    const auto found = bench::approximation_of(*request_of_rank(1, {}).operation, precision).weights.values;
+    const auto expected = of_rank_two(1).values;
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], precision == Precision::fp32 ? 1e-6 : 1e-13) << i;
+    EXPECT_EQ(bench::approximation_of(*request_of_rank(2, {}).operation, precision).words, "");
+  }
 }
 
 TEST(Race, TwoRacesAtOnce) {  // a window's race beside another's

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@ struct Manner {
   std::string refusal{};                                     // refuses, where not empty
   std::string prepare_fault{};                               // prepare() throws it
   int sleep_ms = 0;                                          // a launch
+  std::optional<ConvWeights> weights{};                      // computes with these
   std::function<void(const float* in, float* out)> after{};  // spoils or looks
 };
 
@@ -33,7 +35,7 @@ class Made final : public Strategy {
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (!manner_.prepare_fault.empty()) throw Error(manner_.prepare_fault);
     inner_ = find_strategy("reference", Target::cpu, Precision::fp32)->make();
-    inner_->prepare(problem, weights);
+    inner_->prepare(problem, manner_.weights.value_or(weights));
   }
   void launch(const void* in, void* out, Stages& stages) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(manner_.sleep_ms));

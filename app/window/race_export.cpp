@@ -49,6 +49,7 @@ Json row_json(const RaceRow& row) {
                  {"limit", e.limit}});
   }
   json.update({{"bytes", e.cost.bytes}, {"multiply_adds", e.cost.multiply_adds}, {"cost_note", e.cost.note}});
+  json["approximation"] = e.approximation.empty() ? Json(nullptr) : Json(e.approximation);
   json["refused"] = e.refused.empty() ? Json(nullptr) : Json(e.refused);
   json["launches"] = Json::array();
   for (const LaunchLog::Entry& launch : e.launches) json["launches"].push_back(bench::launch_json(launch));
@@ -60,7 +61,7 @@ Json row_json(const RaceRow& row) {
 std::string race_csv(const std::vector<RaceRow>& rows) {
   std::string text =
       "strategy,target,precision,runs,median_us,p10_us,p90_us,rank,tied,gb_s,gflop_s,of_floor,speed_up,"
-      "bound_fraction,error_bounds,bytes,multiply_adds,limit,refused\n";
+      "bound_fraction,error_bounds,bytes,multiply_adds,approximation,limit,refused\n";
   for (const RaceRow& row : rows) {
     const bench::Entry& e = *row.entry;
     text += fmt::format("{},{},{},{},", e.info.name, to_string(e.info.target), to_string(e.info.precision),
@@ -71,8 +72,8 @@ std::string race_csv(const std::vector<RaceRow>& rows) {
                                       optional_text(row.of_floor), optional_text(row.speed_up),
                                       e.bound_fraction, e.error_bounds)
                         : std::string(11, ',');
-    text +=
-        fmt::format("{},{},{},{}\n", e.cost.bytes, e.cost.multiply_adds, quoted(e.limit), quoted(e.refused));
+    text += fmt::format("{},{},{},{},{}\n", e.cost.bytes, e.cost.multiply_adds, quoted(e.approximation),
+                        quoted(e.limit), quoted(e.refused));
   }
   return text;
 }

@@ -129,7 +129,7 @@ RaceColumnText race_column_text(RaceColumn column) {
     case RaceColumn::error:
       return {"error",
               "Largest difference from the reference, in error bounds; and how many it may have, "
-              "where that is not 1"};
+              "where that is not 1. An approximation's: from the convolution that it approximates by"};
     case RaceColumn::limit:
       return {"limited by", "What keeps it from being faster, from the times of this race"};
   }

@@ -137,6 +137,7 @@ Json race_json(const Program& p) {
                     {"rank", row.rank ? Json(*row.rank) : Json(nullptr)},
                     {"speed_up", number(row.speed_up)},
                     {"bound_fraction", number(e.bound_fraction)},
+                    {"approximation", e.approximation},
                     {"limit", e.limit},
                     {"refused", e.refused}});
   }

@@ -72,6 +72,24 @@ TEST(WindowRace, RacesWhatCanRunHereSortedAndChecked) {
   EXPECT_EQ(s["race"]["rows"][0]["rank"], 1);
 }
 
+TEST(WindowRace, AnApproximationIsNamedInItsRow) {
+  // the Laplacian has rank 2, and "separable" is asked for its best of rank 1
+  Driver window({"--size", "1280x720", "--set", "strategy=separable", "--set", "target=emulated", "--set",
+                 "separable_rank=1", "--set", "bank=laplacian", "pattern:noise:96x64"});
+  const Json s = race_and_wait(window, 1);
+  int named = 0;
+  for (const Json& row : s["race"]["rows"]) {
+    const std::string id = row["id"], words = row["approximation"];
+    EXPECT_EQ(id.starts_with("separable/"), words.starts_with("rank-1 approximation, keeps")) << row;
+    if (words.empty()) continue;
+    ++named;
+    EXPECT_GT(row["runs"], 0) << row;
+    EXPECT_EQ(row["refused"], "") << row;
+    EXPECT_EQ(row["speed_up"], 1.0) << "it is the shown one";
+  }
+  EXPECT_EQ(named, 1);
+}
+
 TEST(WindowRace, AClickOnARowShowsThatStrategyAndTheResultsStayCurrent) {
   Driver window(kSmall);
   const Json s = race_and_wait(window, 1);

@@ -39,6 +39,7 @@ bench::RaceState some_race() {
                    entry("refused", Target::cpu, 0, 0, 0),    entry("other", Target::emulated, 100, 99, 101)};
   state.entries[4].refused = "takes 3x3 kernels alone, \"5x5\" is asked for";
   state.entries[0].bound_fraction = 1.5;
+  state.entries[1].approximation = "rank-1 approximation, keeps 90.0 %";
   state.entries[5].bound_fraction = std::numeric_limits<double>::quiet_NaN();
   state.copy[static_cast<int>(Target::cpu)] = {25, 24, 26, 15};
   state.ceilings[static_cast<int>(Target::cpu)] = {10, 60, 0, "measured"};
@@ -120,12 +121,15 @@ TEST(RaceFiles, HoldTheRowsAndReadBack) {
   EXPECT_EQ(json["speed_up_against"], "slow/cpu/fp32");
   EXPECT_EQ(json["rows"][0]["strategy"], "first");
   EXPECT_EQ(json["rows"][0]["speed_up"], 8.0);
+  EXPECT_EQ(json["rows"][0]["approximation"], "rank-1 approximation, keeps 90.0 %");
+  EXPECT_TRUE(json["rows"][1]["approximation"].is_null());
   EXPECT_EQ(json["rows"][2]["bound_fraction"], "nan");
   EXPECT_EQ(json["rows"][5]["refused"], state.entries[4].refused);
   EXPECT_EQ(json["targets"]["cpu"]["copy_us"], 25.0);
   const std::string csv = race_csv(rows);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 7) << "a header and six rows";
   EXPECT_NE(csv.find("\"takes 3x3 kernels alone, \"\"5x5\"\" is asked for\"\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",\"rank-1 approximation, keeps 90.0 %\","), std::string::npos) << csv;
   const std::string header = csv.substr(0, csv.find('\n'));
   const std::string line =
       csv.substr(csv.find("waiting"), csv.find('\n', csv.find("waiting")) - csv.find("waiting"));

@@ -148,11 +148,12 @@ void table_row(Settings& settings, const Results& results, const RaceRow& row, U
     for (int i = 0; i < 7; ++i) number_cell(ui, std::nullopt, kPalette.dim);
   }
   ImGui::TableNextColumn();
-  std::string words = e.limit;
+  // another convolution than the other rows': that comes before what limits it
+  std::string words = e.approximation.empty() ? e.limit : e.approximation + "; " + e.limit;
   if (!row.timed()) words = look.refused ? e.refused : results.race.running ? "waiting" : "not raced";
-  const bool wrong = look.refused && row.over_bound;
+  const bool wrong = look.refused && row.over_bound, other = !e.approximation.empty() && !look.stale;
   const std::string fitted = fitted_text(words, ImGui::GetContentRegionAvail().x);
-  ImGui::TextColored(wrong ? kPalette.warning : look.color(kPalette.dim), "%s", fitted.c_str());
+  ImGui::TextColored(wrong || other ? kPalette.warning : look.color(kPalette.dim), "%s", fitted.c_str());
   if (fitted != words) tooltip(words);
 }
 
