@@ -1,23 +1,35 @@
 #include "app/window/chain_pool.h"
 
 #include <algorithm>
-#include <atomic>
+#include <iterator>
+#include <utility>
 
 namespace convscope {
 
-ChainPool::ChainPool() : runtime_(make_runtime(Target::cpu)) {}
+ChainPool::ChainPool() : runtime_(make_runtime(Target::cpu)), free_(std::make_shared<Free>()) {}
 
 std::shared_ptr<ChainPool::Entry> ChainPool::take() {
-  const auto is_free = [](const std::shared_ptr<Entry>& e) { return e.use_count() == 1; };
-  // beyond one spare, a free chain only holds memory
-  while (std::count_if(entries_.begin(), entries_.end(), is_free) > 2) {
-    entries_.erase(std::find_if(entries_.begin(), entries_.end(), is_free));
+  std::unique_ptr<Entry> entry;
+  std::vector<std::unique_ptr<Entry>> gone;  // their memory is freed without the lock
+  {
+    const std::lock_guard lock(free_->mutex);
+    std::vector<std::unique_ptr<Entry>>& entries = free_->entries;
+    // beyond one spare, a free chain only holds memory
+    const auto spare = entries.end() - static_cast<std::ptrdiff_t>(std::min<std::size_t>(entries.size(), 2));
+    std::move(entries.begin(), spare, std::back_inserter(gone));
+    entries.erase(entries.begin(), spare);
+    if (!entries.empty()) {
+      entry = std::move(entries.back());
+      entries.pop_back();
+    }
   }
-  const auto found = std::find_if(entries_.begin(), entries_.end(), is_free);
-  if (found == entries_.end()) return entries_.emplace_back(std::make_shared<Entry>(runtime_));
-  // pairs with the release of the last reader's count: its reads are over before this chain is written
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return *found;
+  if (!entry) entry = std::make_unique<Entry>(runtime_);
+  const auto give_back = [free = free_](Entry* lent) {
+    std::unique_ptr<Entry> back(lent);
+    const std::lock_guard lock(free->mutex);
+    free->entries.push_back(std::move(back));
+  };
+  return {entry.release(), give_back};
 }
 
 std::shared_ptr<HostMaps> ChainPool::run(uint64_t number, const FramePtr& frame,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "app/window/results.h"
@@ -9,7 +11,8 @@
 namespace convscope {
 
 /// Chains of one host runtime. Results on screen point into a chain's output, so the next computation takes a
-/// chain that no result holds; two or three serve for ever, and nothing is copied.
+/// chain that no result holds; two or three serve for ever, and nothing is copied. One thread; results may be
+/// let go on any.
 class ChainPool {
  public:
   ChainPool();
@@ -29,10 +32,16 @@ class ChainPool {
     std::shared_ptr<Runtime> runtime;
     Chain chain;
   };
+  /// Chains that nothing holds, the longest unused first. Lent ones come back here, also after the pool.
+  struct Free {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Entry>> entries;
+  };
+  /// A chain, until the last copy of it goes.
   std::shared_ptr<Entry> take();
 
   std::shared_ptr<Runtime> runtime_;
-  std::vector<std::shared_ptr<Entry>> entries_;
+  std::shared_ptr<Free> free_;
 };
 
 }  // namespace convscope

@@ -80,7 +80,7 @@ std::shared_ptr<Buffer> DeviceSide::pinned(std::size_t bytes) {
   const auto fits = [&](const std::shared_ptr<Buffer>& p) { return is_free(p) && p->bytes() >= bytes; };
   const auto found = std::find_if(pinned_.begin(), pinned_.end(), fits);
   if (found != pinned_.end()) {
-    // pairs with the release of the last reader's count, as in ChainPool
+    // pairs with the release of the last reader's count: its reads are over before this memory is written
     std::atomic_thread_fence(std::memory_order_acquire);
     return *found;
   }

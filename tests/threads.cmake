@@ -1,0 +1,11 @@
+# What shares memory between threads: the suites that tools/test builds and runs under the thread sanitizer as well.
+if(TARGET convscope_workers)
+  convscope_test(workers APP)
+  target_link_libraries(test_workers PRIVATE convscope_workers)
+  set(suites parallel live_source stream workers)
+  list(TRANSFORM suites PREPEND test_ OUTPUT_VARIABLE programs)
+  add_custom_target(thread_suites DEPENDS ${programs})
+  foreach(suite ${suites})
+    set_property(TEST ${suite} APPEND PROPERTY LABELS threads)
+  endforeach()
+endif()
