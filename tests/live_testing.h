@@ -127,4 +127,13 @@ inline std::unique_ptr<FrameReader> fake_camera(double fps,
                                       });
 }
 
+inline bool is(const LiveSource& source, LiveState state) { return source.status().state == state; }
+
+/// The frame that is taken next, waiting for it.
+inline FramePtr next_frame(LiveSource& source, double seconds = 3) {
+  FramePtr frame;
+  comes([&] { return (frame = source.take_newest()) != nullptr; }, seconds);
+  return frame;
+}
+
 }  // namespace convscope::testing
