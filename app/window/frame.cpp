@@ -83,8 +83,12 @@ void bring_views(Program& p) {
   const auto& drawn = p.view_stage.drawn();
   p.results.flow.interop_ms = p.view_stage.interop_ms();
   if (drawn && drawn->ended > 0) p.results.flow.ledger.view(drawn->frame, drawn->started, drawn->ended);
+  const bool was_current = p.ui.picture_current;
   p.ui.picture_current = planes && drawn && p.view_stage.range() && drawn->serial == planes->serial &&
                          drawn->metric == metric && same_view(drawn->layout, layout);
+  // what this frame's overlay says of the picture was written before
+  const bool following = p.results.flow.live && !p.results.flow.frozen;
+  if (p.ui.picture_current != was_current && !following) p.events.redraw = std::max(p.events.redraw, 1);
 }
 
 /// What is in the view buffer, through the colours.

@@ -5,6 +5,7 @@
 #include <glad/gl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/ledger.h"
 
@@ -35,11 +36,12 @@ cv::Mat view_pixels(GLFWwindow* window, const Ui& ui) {
 void ViewRecording::start(const std::string& path) {
   recording_ = std::make_unique<Recording>(path);
   recorded_ = 0;
+  starting_ = true;
   stopping_ = false;
 }
 
 void ViewRecording::frame(GLFWwindow* window, const Ui& ui, uint64_t serial) {
-  if (!recording_ || stopping_ || serial == recorded_) return;
+  if (!recording_ || stopping_ || std::exchange(starting_, false) || serial == recorded_) return;
   recorded_ = serial;
   if (cv::Mat pixels = view_pixels(window, ui); !pixels.empty())
     recording_->add(std::move(pixels), seconds_now());

@@ -28,6 +28,7 @@ class ViewRecording {
  private:
   std::unique_ptr<Recording> recording_;
   uint64_t recorded_ = 0;  // serial
+  bool starting_ = false;  // the frame in which it was asked for, whose picture has the dialog in it
   bool stopping_ = false;
 };
 

@@ -132,7 +132,7 @@ void wait_for_events(Program& p, std::atomic<bool>& woken) {
   // of a stream only what is new is drawn, and its account once a second
   if (live && p.events.redraw == 0 && visible(p.window)) {
     const bool due = seconds_now() > p.frame_begun + kAccountEvery;
-    p.events.redraw = advance(p) || due ? 1 : 0;
+    if (advance(p) || due) p.events.redraw = std::max(p.events.redraw, 1);
   }
 }
 
