@@ -14,6 +14,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/window/x_window.h"
+
 namespace convscope::test {
 namespace {
 
@@ -157,6 +159,14 @@ void Driver::resize(int width, int height) {
 void Driver::hide() { shell("xdotool windowunmap " + window_), pause(0.3); }
 void Driver::show() { shell("xdotool windowmap " + window_), pause(0.3), focus(); }
 
+void Driver::minimise() { XWindow(window_).minimise(), pause(0.3); }
+void Driver::restore() { XWindow(window_).restore(), pause(0.3), focus(); }
+
+uint64_t Driver::picture_on_screen(const Json& state) const {
+  const Json &at = state["view"]["position"], &size = state["view"]["size"];
+  return XWindow(window_).pixels(at[0], at[1], size[0], size[1]);
+}
+
 Json Driver::state() const {
   const std::string text = text_of(path("state.json"));
   return Json::parse(text, nullptr, false).is_discarded() ? Json() : Json::parse(text);
@@ -171,7 +181,8 @@ Json Driver::wait_for(const std::string& what, const std::function<bool(const Js
     if (!last.is_null() && wanted(last)) return last;
     pause(0.03);
   }
-  ADD_FAILURE() << "did not come: " << what << (running() ? "" : "; the program has ended with " + std::to_string(exit_code_))
+  ADD_FAILURE() << "did not come: " << what
+                << (running() ? "" : "; the program has ended with " + std::to_string(exit_code_))
                 << "\nstderr: " << errors() << "\nlast state: " << last.dump(1).substr(0, 6000);
   return last;
 }
@@ -201,6 +212,15 @@ double Driver::cpu_seconds() const {
     if (i >= 14) ticks += std::stod(field);  // utime, stime
   }
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double Driver::resident_mib() const {
+  std::istringstream status(text_of("/proc/" + std::to_string(pid_) + "/status"));
+  for (std::string word; status >> word;) {
+    double kib = 0;
+    if (word == "VmRSS:" && status >> kib) return kib / 1024;
+  }
+  return 0;
 }
 
 std::string Driver::errors() const { return text_of(path("stderr.txt")); }

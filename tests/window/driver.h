@@ -31,6 +31,10 @@ class Driver {
   void resize(int width, int height);
   void hide();
   void show();
+  void minimise();
+  void restore();
+  /// Of the picture that the window shows, by a state of it at rest.
+  uint64_t picture_on_screen(const Json& state) const;
 
   /// What the program says of itself at rest. Waits until `wanted` holds of it; fails the test, and returns
   /// the last one, where that does not come.
@@ -41,6 +45,7 @@ class Driver {
   int quit();
   bool running();
   double cpu_seconds() const;
+  double resident_mib() const;
   pid_t pid() const { return pid_; }
   std::string path(const std::string& file) const { return folder_ + "/" + file; }
   const std::string& folder() const { return folder_; }

@@ -72,6 +72,25 @@ TEST(WindowFlow, LimitsItsFrames) {
   EXPECT_GT(s["flow"]["dropped"].get<int>(), 30);
 }
 
+TEST(WindowFlow, MinimisedItRestsAndGoesOnAfterwards) {
+  Driver window(kStream);
+  const Json before = window.wait_for("a stream that runs", [](const Json& j) {
+    return j["flow"].is_object() && j["flow"]["displayed"] > 20;
+  });
+  window.minimise();
+  const double cpu = window.cpu_seconds();
+  shell("sleep 2");
+  EXPECT_LT(window.cpu_seconds() - cpu, 0.1 * 2) << "seconds of a processor: it drew where nobody sees it";
+  window.restore();
+  const Json after = window.wait_for("the present", [&](const Json& j) {
+    return j["flow"]["newest"].get<uint64_t>() > before["flow"]["newest"].get<uint64_t>() + 50 &&
+           j["flow"]["displayed"].get<int>() > before["flow"]["displayed"].get<int>() + 10;
+  });
+  EXPECT_EQ(after["flow"]["back"], 0);
+  EXPECT_EQ(window.errors(), "");
+  EXPECT_EQ(window.quit(), 0);
+}
+
 TEST(WindowFlow, RecordsAndExports) {
   Driver window(kStream);
   const auto name = [&](const char* key, const std::string& text) {
