@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "app/live/barcode.h"
+#include "kernels/registry.h"
 #include "tests/window/driver.h"
 
 namespace convscope::test {
@@ -158,10 +159,10 @@ std::vector<uint32_t> accounted(Driver& window, uint32_t first, uint32_t last) {
   return numbers;
 }
 
-TEST(WindowSteady, EveryPictureShownIsOneFrameAndANewOne) {
+void expect_every_picture_to_be_one_frame_and_a_new_one(const std::string& target) {
   constexpr int64_t kW = 320, kH = 180;
   const int frames = asked("CONVSCOPE_STEADY_FRAMES", 150);
-  Driver window({"--size", "1000x620", "--set", "strategy=direct", "--set", "target=emulated", "--set",
+  Driver window({"--size", "1000x620", "--set", "strategy=direct", "--set", "target=" + target, "--set",
                  "bank=identity", "--set", "tab=one", "--set", "color_map=grey", "--set", "range=0,1",
                  "pattern:barcode:320x180:fps=60"});
   window.wait_for("a stream that runs",
@@ -199,6 +200,16 @@ TEST(WindowSteady, EveryPictureShownIsOneFrameAndANewOne) {
       << "the window's account of the frames that it showed, and what was seen of them";
   EXPECT_EQ(window.errors(), "");
   EXPECT_EQ(window.quit(), 0);
+}
+
+TEST(WindowSteady, EveryPictureShownIsOneFrameAndANewOne) {
+  expect_every_picture_to_be_one_frame_and_a_new_one("emulated");
+}
+
+TEST(WindowSteady, EveryPictureShownIsOneFrameAndANewOneOnTheGpu) {
+  if (const auto why = unavailable(find_strategy("direct", Target::cuda, Precision::fp32)->info))
+    GTEST_SKIP() << *why;
+  expect_every_picture_to_be_one_frame_and_a_new_one("cuda");
 }
 
 }  // namespace
