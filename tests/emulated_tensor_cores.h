@@ -50,36 +50,49 @@ inline void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, 
 
 // Of warpgroup.cuh:
 
-inline std::optional<std::string> lacks_warpgroups() { return std::nullopt; }
+/// Tests take it away to reach the kernel for other devices.
+inline bool has_warpgroups = true;
+inline std::optional<std::string> lacks_warpgroups() {
+  if (has_warpgroups) return std::nullopt;
+  return "taken away";
+}
 
 struct FactorInShared {
   const uint32_t* words;
-  int k_words, n_words;
+  int to_second, to_next;
+  FactorInShared moved(uint32_t by) const {
+    return {words + 4 * (by & 0xffff), to_second + static_cast<int>(by >> 16), to_next};
+  }
 };
-inline FactorInShared factor_in_shared(const void* p, int k_bytes, int n_bytes) {
-  return {static_cast<const uint32_t*>(p), k_bytes / 4, n_bytes / 4};
+inline FactorInShared factor_in_shared(const void* p, int to_second, int to_next) {
+  return {static_cast<const uint32_t*>(p), to_second, to_next};
+}
+inline void publish_to_products() {}
+inline void sync_warp() { __syncthreads(); }
+template <class T>
+T same_in_warp(T value) {
+  return value;
 }
 inline void open_products() {}
 inline void close_products() {}
-inline void wait_for_products() {}
+inline void pin_in_register(float&) {}
+inline void pin_in_register(int&) {}
+template <int kOpen>
+void wait_for_products() {}
 
-inline void multiply_tf32_128(float (&sum)[64], const uint32_t (&a)[4], const FactorInShared& b) {
-  TensorOperands& all = tensor_operands;
-  const unsigned thread = threadIdx.x, lane = thread % 32, first = thread - lane;
-  std::memcpy(all.a[thread], a, sizeof all.a[thread]);
-  __syncthreads();
-  for (unsigned i = 0; i < 64; ++i) {
-    const unsigned row = lane / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+template <int kColumns, int kSums>
+void multiply_tf32(float (&sum)[kSums], const FactorInShared& a, const FactorInShared& b) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32 % 4;
+  const auto value = [](const FactorInShared& f, int row, int k) {
+    return static_cast<double>(
+        tf32_value(f.words[4 * (k / 4 * f.to_second + row / 8 * f.to_next + row % 8) + k % 4]));
+  };
+  for (int i = 0; i < kColumns / 2; ++i) {
+    const int row = 16 * warp + i / 2 % 2 * 8 + lane / 4, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
     double exact = static_cast<double>(sum[i]);
-    for (unsigned k = 0; k < 8; ++k) {
-      const uint32_t own = all.a[first + row % 8 * 4 + k % 4][row / 8 + k / 4 * 2];
-      const uint32_t other = b.words[k / 4 * static_cast<unsigned>(b.k_words) +
-                                     column / 8 * static_cast<unsigned>(b.n_words) + column % 8 * 4 + k % 4];
-      exact += static_cast<double>(tf32_value(own)) * static_cast<double>(tf32_value(other));
-    }
+    for (int k = 0; k < 8; ++k) exact += value(a, row, k) * value(b, column, k);
     sum[i] = static_cast<float>(exact);
   }
-  __syncthreads();
 }
 
 /// Copies are done at once, and a wait is a barrier of the whole block, at which all its threads call it.
@@ -88,7 +101,6 @@ struct CopyBarrier {
   void init(int) {}
   void copy(void* to, const void* from, int bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
   void arrive() {}
-  void arrive_when_copied() {}
   void wait(int) const { __syncthreads(); }
 };
 

@@ -7,6 +7,9 @@
 #include "kernels/strategies/implicit_gemm_wgmma.cuh"
 #include "tests/tensor_testing.h"
 
+#include <map>
+#include <utility>
+
 namespace convscope {
 namespace {
 
@@ -28,31 +31,28 @@ const RegistryRow& split() {
   return row;
 }
 
-TEST(TensorCores, CasesReachBothKernels) {
-  int by_wgmma = 0, by_mma = 0;
-  for (const ConvCase& c : tensor_cases()) {
-    for (const bool parts : {false, true}) {
-      const auto wgmma = emulated::make_implicit_gemm_wgmma(tf32().info, parts);
-      ++(wgmma->refuses({c.shape, c.activation, Rounding::fused}) ? by_mma : by_wgmma);
-    }
-  }
-  EXPECT_GE(by_wgmma, 12);
-  EXPECT_GE(by_mma, 12);
-}
+/// Runs tests once on wgmma and once on mma.sync.
+class TensorCores : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override { emulated::has_warpgroups = GetParam(); }
+  void TearDown() override { emulated::has_warpgroups = true; }
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, TensorCores, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "wgmma" : "mma"; });
 
-TEST(TensorCores, StayWithinTheStatedError) {
+TEST_P(TensorCores, StayWithinTheStatedError) {
   const auto runtime = make_runtime(Target::emulated);
   check_tensor_bounds(*runtime, {tf32(), split()}, tensor_cases());
   check_tensor_bounds(*runtime, {tf32(), split()}, conv_cases(3000, 1));
 }
 
-TEST(TensorCores, IdentityOf4097) {
+TEST_P(TensorCores, IdentityOf4097) {
   const auto runtime = make_runtime(Target::emulated);
   check_identity_of_4097(*runtime, tf32(), 4096);
   check_identity_of_4097(*runtime, split(), 4097);
 }
 
-TEST(TensorCores, NonfiniteValuesReachExactlyTheirNeighbours) {
+TEST_P(TensorCores, NonfiniteValuesReachExactlyTheirNeighbours) {
   const auto runtime = make_runtime(Target::emulated);
   for (const int64_t c_in : {1, 3, 8, 19}) {
     for (const int64_t c_out : {1, 70}) {
@@ -62,7 +62,27 @@ TEST(TensorCores, NonfiniteValuesReachExactlyTheirNeighbours) {
   }
 }
 
-TEST(TensorCores, RefuseInWords) {
+TEST(TensorCoresPlan, CasesReachEveryForm) {
+  std::map<std::pair<int64_t, bool>, int> reached;  // maps, linear
+  int several_chunks = 0, several_turns = 0, odd = 0, more_than_fetched = 0;
+  for (const ConvCase& c : tensor_cases()) {
+    if (refuses_wgmma(c.shape, true, 227 * 1024)) continue;
+    const WgmmaPlan p = wgmma_plan(c.shape, true);
+    ++reached[{p.maps, p.linear}];
+    several_chunks += p.chunks > 2, several_turns += p.steps > p.stage_steps;
+    odd += p.quads_of_taps(c.shape).size() % 2;
+    more_than_fetched += p.positions * p.quads > p.fetched() * WgmmaPlan::kThreads;
+  }
+  for (const int64_t maps : {16, 32, 64, 96, 128}) {
+    for (const bool linear : {false, true}) EXPECT_GE((reached[{maps, linear}]), 1) << maps << " " << linear;
+  }
+  EXPECT_GE(several_chunks, 3);
+  EXPECT_GE(several_turns, 3);
+  EXPECT_GE(odd, 3);
+  EXPECT_GE(more_than_fetched, 1);
+}
+
+TEST(TensorCoresPlan, RefuseInWords) {
   ConvShape s;
   s.h = s.w = 400, s.k_h = s.k_w = 31, s.dilation = {12, 12};
   const auto why = split().make()->refuses({s, {}, {}});
@@ -75,12 +95,17 @@ TEST(TensorCores, RefuseInWords) {
   EXPECT_NE(rounding->find("rounding=fused"), std::string::npos) << *rounding;
 }
 
-TEST(TensorCores, PartsOfAValueAddUp) {
+TEST(TensorCoresPlan, PartsOfAValueAddUp) {
   for (const float v : random_values<float>(10000, 3)) {
     const Tf32Parts parts = tf32_parts(v);
     EXPECT_EQ(rounded_to_tf32(parts.big), parts.big);
     EXPECT_LE(std::fabs(static_cast<double>(parts.big) - v), 0x1p-11 * std::fabs(v)) << v;
     EXPECT_LE(std::fabs(static_cast<double>(parts.big) + parts.small - v), 0x1p-22 * std::fabs(v)) << v;
+    const Tf32Parts weight = tf32_parts_of_weight(v, true);
+    EXPECT_EQ(rounded_to_tf32(weight.big), weight.big);
+    EXPECT_EQ(rounded_to_tf32(weight.small), weight.small);
+    EXPECT_LE(std::fabs(static_cast<double>(weight.big) + weight.small - v), 0x1p-21 * std::fabs(v)) << v;
+    EXPECT_TRUE(v == 0 ? weight.small == 0 : weight.small * v > 0 || std::fabs(v) < 0x1p-10f) << v;
   }
 }
 

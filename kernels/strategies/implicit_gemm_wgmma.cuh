@@ -1,13 +1,13 @@
-// Implicit GEMM by wgmma: what implicit_gemm_tf32 and _3xtf32 run on compute capability 9.0 where channels
-// and maps are many.
+// Implicit GEMM by wgmma: what implicit_gemm_tf32 and _3xtf32 run on compute capability 9.0.
 //
-// mma.sync reaches two thirds of the multiply-adds of these tensor cores, wgmma all. A block of two
-// warpgroups makes 256 consecutive pixels, of any rows and images, in 128 maps. The input rows under its
-// pixels, 8 channels at a time, come into shared memory by asynchronous copies, each value once for all taps;
-// every thread picks its operands there, a step ahead of the tensor core, which reads them from registers.
-// The weights come by bulk copies in the very order in which wgmma reads them. One barrier for each three to
-// nine steps of 8 taps. Shared memory read for each multiply-add: 1/128 of a value, and 1/64 of a weight by
-// the tensor core itself.
+// Both factors come from shared memory, and no thread touches an operand. The input under a block's outputs
+// lies there once for all taps, a quad of 4 channels of a pixel in 16 bytes and the pixels of a row side by
+// side: so 8 outputs in a row are 128 bytes in a row, which is what the tensor core reads, for every tap from
+// another place. The column matrix is that choice of places. Threads bring the input through registers, the
+// next chunk of channels behind the products of this one, rounded to TF32 or split in two parts on the way.
+// Weights come by bulk copies, in the order in which wgmma reads them. A block of two warpgroups makes 256 or
+// 512 outputs in 16 to 128 maps, of a tile of one image, or, where images are small, of rows and images
+// counted through.
 
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/epilogue.cuh"
@@ -16,136 +16,125 @@
 namespace convscope::TARGET {
 namespace {
 
-/// What the threads of a block wait for.
-struct WgmmaBarriers {
-  CopyBarrier weights_full[WgmmaPlan::kStages], weights_empty[WgmmaPlan::kStages], rows_full[2],
-      rows_empty[2];
+/// The buffers of weights, filled in turns: a turn's weights go where those of the third turn before it were.
+/// Every thread keeps count of where it is, thread 0 also of what it has loaded.
+struct WgmmaWeights {
+  float* stages;
+  CopyBarrier* full;  // of each stage
+  const float* next;  // to be loaded
+  int step_words;
+  int stage = 0, parity = 0;                             // of the turn at hand
+  int loading_stage = 0, loading_step = 0, to_load = 0;  // of the next to be loaded; turns left
 
-  __device__ __forceinline__ void init() {
-    for (int i = 0; i < WgmmaPlan::kStages; ++i) {
-      weights_full[i].init(1);
-      weights_empty[i].init(WgmmaConfig::kThreads / 32);
-    }
-    for (int i = 0; i < 2; ++i) {
-      rows_full[i].init(WgmmaConfig::kThreads);
-      rows_empty[i].init(WgmmaConfig::kThreads / 32);
-    }
+  __device__ __forceinline__ const float* of(const WgmmaGrid& g) const {
+    return stages + stage * g.stage_steps * step_words;
   }
-};
-static_assert(sizeof(WgmmaBarriers) == WgmmaPlan::kBarrierBytes, "the plan leaves room for the barriers");
-
-/// A block's buffers and how far it has come with filling them.
-struct WgmmaPipe {
-  float *stages, *rows;
-  int* offsets;
-  WgmmaBarriers* barriers;
-  const float* weights;  // the next to be loaded
-  int loading_step;      // their step of the chunk
-  WgmmaRows own_rows;
-
-  /// The weights of a turn, into the buffer of the third turn before it.
-  __device__ __forceinline__ void load_weights(const WgmmaGrid& g, int turn) {
-    constexpr int kStages = WgmmaPlan::kStages;
+  __device__ __forceinline__ void wait() const { full[stage].wait(parity); }
+  __device__ __forceinline__ void leave() {
+    if (++stage == WgmmaPlan::kStages) stage = 0, parity ^= 1;
+  }
+  /// By one thread, once all warps have left the stage.
+  __device__ __forceinline__ void load(const WgmmaGrid& g) {
+    if (to_load == 0) return;
+    --to_load;
     const int left = g.steps - loading_step, steps = left < g.stage_steps ? left : g.stage_steps;
-    const int step_words = g.step_bytes / 4;
-    if (turn >= kStages) barriers->weights_empty[turn % kStages].wait((turn / kStages - 1) % 2);
-    if (threadIdx.x == 0) {
-      barriers->weights_full[turn % kStages].copy(stages + turn % kStages * g.stage_steps * step_words,
-                                                  weights, steps * g.step_bytes);
-    }
-    weights += steps * step_words;
+    full[loading_stage].copy(stages + loading_stage * g.stage_steps * step_words, next,
+                             4 * steps * step_words);
+    next += steps * step_words;
     loading_step = steps == left ? 0 : loading_step + steps;
-  }
-
-  /// Some channels of a chunk, its `slice`-th, into the buffer of the chunk before the last.
-  __device__ __forceinline__ void load_rows(const DeviceShape& s, const WgmmaGrid& g, int chunk, int slice) {
-    const int begin = slice * g.slice_channels;
-    if (begin >= g.chunk_channels) return;
-    const int end = begin + g.slice_channels < g.chunk_channels ? begin + g.slice_channels : g.chunk_channels;
-    if (slice == 0 && chunk >= 2) barriers->rows_empty[chunk % 2].wait((chunk / 2 - 1) % 2);
-    own_rows.load(s, g, chunk * g.chunk_channels, begin, end, rows + chunk % 2 * g.chunk_channels * g.words);
-    if (end == g.chunk_channels) barriers->rows_full[chunk % 2].arrive_when_copied();
+    if (++loading_stage == WgmmaPlan::kStages) loading_stage = 0;
   }
 };
 
-/// All products of a block.
-template <bool kSplit>
-__device__ __forceinline__ void multiply_all(const DeviceShape& s, const WgmmaGrid& g, WgmmaPipe& pipe,
-                                             const int (&pixel)[WgmmaConfig::kTiles][2],
-                                             float (&sum)[WgmmaConfig::kTiles][64]) {
-  constexpr int kStages = WgmmaPlan::kStages;
-  const int turns = g.chunks * ((g.steps + g.stage_steps - 1) / g.stage_steps), step_words = g.step_bytes / 4;
-  const bool first_lane = threadIdx.x % 32 == 0;
-  int chunk = 0, step = 0;
-  for (int turn = 0; turn < turns; ++turn) {
-    if (step == 0) pipe.barriers->rows_full[chunk % 2].wait(chunk / 2 % 2);
-    pipe.barriers->weights_full[turn % kStages].wait(turn / kStages % 2);
-    const int left = g.steps - step, last = step + (left < g.stage_steps ? left : g.stage_steps);
-    const float* const rows = pipe.rows + chunk % 2 * g.chunk_channels * g.words;
-    const float* weights = pipe.stages + turn % kStages * g.stage_steps * step_words;
-    const int* offset = pipe.offsets + 8 * step + threadIdx.x % 4 * 2;
-    const bool load_weights = turn + 1 < turns, load_rows = chunk + 1 < g.chunks;
-    WgmmaValues values;
-    values.pick(rows, pixel, offset);
-    for (bool first = true; step < last; ++step, first = false, weights += step_words) {
-      start_products<kSplit>(values, weights, sum);
-      // behind the products: the next weights, some of the next rows, the next values
-      if (first && load_weights) pipe.load_weights(g, turn + 1);
-      if (load_rows) pipe.load_rows(s, g, chunk + 1, step);
-      if (step + 1 < last) values.pick(rows, pixel, offset += 8);
-      wait_for_products();
-    }
-    if (first_lane) pipe.barriers->weights_empty[turn % kStages].arrive();
-    if (step == g.steps) {
-      if (first_lane) pipe.barriers->rows_empty[chunk % 2].arrive();
-      step = 0, ++chunk;
-    }
-  }
-}
+/// Blocks that are to share a multiprocessor.
+constexpr int wgmma_blocks(int maps, bool split) { return maps == 128 ? 1 : maps > 16 ? 2 : split ? 4 : 3; }
 
-/// Shared memory: kStages buffers of weights, two of input rows, the offsets, the barriers.
-template <bool kSplit>
-__global__ void __launch_bounds__(WgmmaConfig::kThreads, 1)
-    implicit_gemm_wgmma_kernel(DeviceShape s, WgmmaGrid g, Activation activation, In<float> in,
-                               In<float> weights, const int* offset_table, const float* bias,
-                               Out<float> out) {
-  uint32_t block = blockIdx.x;
-  // the map tile runs fastest: the blocks of a tile of pixels share its inputs
-  const int map_tile = static_cast<int>(g.map_tiles.take(block));
-  const int first_pixel = static_cast<int>(block) * WgmmaPlan::kPixels;
-  const int thread = static_cast<int>(threadIdx.x);
-  const WgmmaPixel first = pixel_of(g, first_pixel);
-  WgmmaPipe pipe;
-  pipe.stages = shared_memory<float>();
-  pipe.rows = pipe.stages + WgmmaPlan::kStages * g.stage_steps * (g.step_bytes / 4);
-  pipe.offsets = reinterpret_cast<int*>(pipe.rows + 2 * g.chunk_channels * g.words);
-  pipe.barriers = reinterpret_cast<WgmmaBarriers*>(pipe.offsets + 8 * g.steps);
-  pipe.weights = weights + int64_t{map_tile} * g.chunks * g.steps * (g.step_bytes / 4);
-  pipe.loading_step = 0;
-  pipe.own_rows.place(s, g, first, in);
-  for (int i = thread; i < 8 * g.steps; i += WgmmaConfig::kThreads) pipe.offsets[i] = offset_table[i];
-  if (thread == 0) pipe.barriers->init();
+/// Shared memory: the buffers of weights, those of the input, at the end in their place the sums on their way
+/// out; the barriers, the bias. kChunks: channels come in several chunks.
+template <int kMaps, int kTiles, bool kSplit, bool kChunks>
+__global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSplit))
+    implicit_gemm_wgmma_kernel(DeviceShape s, WgmmaGrid g, CONVSCOPE_CONSTANT(WgmmaPlaces) places,
+                               Activation activation, In<float> in, In<float> weights, In<uint32_t> spots,
+                               const float* bias, Out<float> out) {
+  constexpr int kItems = kMaps == 16 ? WgmmaPlan::kFetchedOf16 : WgmmaPlan::kFetched;
+  constexpr bool kBeside = WgmmaSums<kMaps, kTiles, kSplit>::kBeside;
+  constexpr int kStepWords = 8 * kMaps * (kBeside ? 3 : kSplit ? 2 : 1);
+  const int thread = static_cast<int>(threadIdx.x), warpgroup = same_in_warp(thread / 128);
+  const WgmmaPlace at = place_of_block<kTiles>(g);
+  const int count = g.quads * g.positions;  // quads of a chunk
+  const int buffer_words = 4 * count * (kSplit ? 2 : 1);
+
+  float* const shared = shared_memory<float>();
+  float* const own_bias = shared + g.bias;
+  WgmmaWeights ring;
+  ring.stages = shared;
+  ring.full = reinterpret_cast<CopyBarrier*>(shared + g.barriers);
+  ring.next = weights + int64_t{at.map_tile} * g.chunks * g.steps * kStepWords;
+  ring.step_words = kStepWords;
+  ring.to_load = g.turns;
+  if (thread == 0) {
+    for (int i = 0; i < WgmmaPlan::kStages; ++i) ring.full[i].init(1);
+    for (int i = 0; i < WgmmaPlan::kStages; ++i) ring.load(g);
+  }
+
+  const int chunk_channels = g.quads * 4;
+  const float* chunk_in = in + int64_t{at.image} * s.c_in * s.in_plane;
+  float* buffer = shared + g.input;
+  int other_buffer = buffer_words;  // words from one buffer of the input to the other
+  WgmmaInput<kItems, kSplit> input;
+  input.place(s, g, at, spots, count);
+  input.fetch(s, chunk_in, s.c_in);
+  if (thread < kMaps) {  // -0 changes no sum
+    const int map = at.map_tile * kMaps + thread;
+    own_bias[thread] = bias != nullptr && map < s.c_out ? bias[map] : -0.0f;
+  }
+  input.store(s, g, at, spots, chunk_in, s.c_in, count, buffer);
   __syncthreads();
-  pipe.load_weights(g, 0);
-  for (int slice = 0; slice * g.slice_channels < g.chunk_channels; ++slice) pipe.load_rows(s, g, 0, slice);
 
-  const int own_pixel = first_pixel + thread / 128 * 128 + thread % 128 / 32 * 16 + thread % 32 / 4;
-  int pixel[WgmmaConfig::kTiles][2];  // where the thread's pixels lie in the rows
-  CONVSCOPE_UNROLL
-  for (int t = 0; t < WgmmaConfig::kTiles; ++t) {
-    CONVSCOPE_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      pixel[t][half] = place_in_rows(s, g, first, pixel_of(g, own_pixel + t * 64 + half * 8));
+  WgmmaSums<kMaps, kTiles, kSplit> sum = {};
+  int channels = s.c_in, step = 0;  // those from the chunk's first on; done of the chunk
+  for (int turn = 0; turn < g.turns; ++turn) {
+    // the next chunk comes behind the products of this one: fetched in its first turn, stored in its last
+    const bool more = kChunks && channels > chunk_channels;
+    const bool fetches = more && step == 0, stores = more && step + g.stage_steps >= g.steps;
+    if (fetches) chunk_in += chunk_channels * s.in_plane;
+    const FactorInShared first =
+        factor_in_shared(buffer + 4 * warpgroup * (kTiles / 2) * g.run_positions, 0, 16);
+    ring.wait();
+    FactorInShared step_weights = factor_in_shared(ring.of(g), kBeside ? 3 * kMaps : kMaps, 8);
+    const int last = step + g.stage_steps < g.steps ? step + g.stage_steps : g.steps;
+    sum.settle();
+    open_products();
+    start_products<kMaps, kTiles, kSplit>(g, first.moved(places.of_step[step]), step_weights, count, sum);
+    if (fetches) input.fetch(s, chunk_in, channels - chunk_channels);
+    if (stores) {
+      input.store(s, g, at, spots, chunk_in, channels - chunk_channels, count, buffer + other_buffer);
     }
+    CONVSCOPE_UNROLL_BY(2)
+    while (++step < last) {
+      step_weights = step_weights.moved(kStepWords / 4);
+      start_products<kMaps, kTiles, kSplit>(g, first.moved(places.of_step[step]), step_weights, count, sum);
+    }
+    close_products();
+    ring.leave();
+    if (turn + 1 == g.turns) break;
+    // the products of the turn before are done: what they read may be written over
+    wait_for_products<1>();
+    __syncthreads();
+    if (thread == 0 && turn > 0) ring.load(g);
+    if (!kChunks || step < g.steps) continue;
+    step = 0;
+    channels -= chunk_channels;
+    buffer += other_buffer;
+    other_buffer = -other_buffer;
   }
-  float sum[WgmmaConfig::kTiles][64] = {};
-  multiply_all<kSplit>(s, g, pipe, pixel, sum);
-
-  const int first_map = map_tile * WgmmaPlan::kMaps;
+  wait_for_products<0>();
+  sum.settle();
+  __syncthreads();
   if (activation == Activation::none) {
-    store_sums<false>(s, g, activation, own_pixel, first_map, bias, sum, out);
+    store_sums<kMaps, kTiles, kSplit, false>(s, g, at, activation, own_bias, sum, shared, out);
   } else {
-    store_sums<true>(s, g, activation, own_pixel, first_map, bias, sum, out);
+    store_sums<kMaps, kTiles, kSplit, true>(s, g, at, activation, own_bias, sum, shared, out);
   }
 }
 
@@ -162,9 +151,11 @@ class ImplicitGemmWgmma final : public Strategy {
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     problem_ = problem;
-    plan_ = wgmma_plan(problem.shape, kSplit, static_cast<int64_t>(max_shared_bytes()));
-    allow_shared_bytes(implicit_gemm_wgmma_kernel<kSplit>, static_cast<std::size_t>(plan_.shared_bytes()));
-    offsets_.assign(plan_.offsets(problem.shape));
+    plan_ = wgmma_plan(problem.shape, kSplit);
+    allow_shared_bytes(kernel(), static_cast<std::size_t>(plan_.shared_bytes()));
+    const std::vector<uint32_t> places = plan_.places(problem.shape);
+    std::copy(places.begin(), places.end(), places_.of_step);
+    spots_.assign(plan_.spots());
     weights_.assign(plan_.weights(problem.shape, weights));
     bias_.assign(as<float>(weights.bias));
   }
@@ -174,25 +165,51 @@ class ImplicitGemmWgmma final : public Strategy {
     const ConvShape& s = problem_.shape;
     const WgmmaPlan& p = plan_;
     const auto i = [](int64_t v) { return static_cast<int>(v); };
-    const WgmmaGrid grid{Divisor(p.map_tiles), Divisor(s.out_h() * s.out_w()),
-                         Divisor(s.out_w()),   Divisor(p.image_rows),
-                         Divisor(p.halo_w),    i(p.pixels),
-                         i(p.halo_h),          i(p.halo_w),
-                         i(p.plane),           i(p.chunk_channels),
-                         i(p.chunks),          i(p.steps),
-                         i(p.stage_steps),     i(p.step_bytes),
-                         i(p.slice_channels)};
-    TARGET::launch(info().name.c_str(), implicit_gemm_wgmma_kernel<kSplit>,
-                   dim3(static_cast<unsigned>(p.blocks())), dim3(WgmmaConfig::kThreads),
-                   static_cast<std::size_t>(p.shared_bytes()), device_shape(s), grid, problem_.activation,
-                   static_cast<const float*>(in), weights_.data(), offsets_.data(),
-                   bias_.size() == 0 ? nullptr : bias_.data(), static_cast<float*>(out));
+    WgmmaGrid g;
+    g.map_tiles = Divisor(p.map_tiles), g.strips = Divisor(p.strips), g.bands = Divisor(p.bands);
+    g.pitch = Divisor(p.pitch), g.rows = Divisor(p.linear ? p.image_rows : 1);
+    g.linear = p.linear;
+    g.vectors = !p.linear && s.out_w() % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0;
+    g.positions = i(p.positions), g.quads = i(p.quads), g.chunks = i(p.chunks);
+    g.steps = i(p.steps), g.stage_steps = i(p.stage_steps);
+    g.turns = i(p.turns());
+    g.run_positions = p.linear ? WgmmaPlan::kRun : i(s.stride.y * p.phases * p.pitch);
+    g.input = i(p.work_bytes() - p.buffers * p.buffer_bytes()) / 4;
+    g.barriers = i(p.shared_bytes() - WgmmaPlan::kBarrierBytes - WgmmaPlan::kBiasBytes) / 4;
+    g.bias = g.barriers + i(WgmmaPlan::kBarrierBytes) / 4;
+    TARGET::launch(info().name.c_str(), kernel(), dim3(static_cast<unsigned>(p.blocks())),
+                   dim3(WgmmaPlan::kThreads), static_cast<std::size_t>(p.shared_bytes()), device_shape(s), g,
+                   places_, problem_.activation, static_cast<const float*>(in), weights_.data(),
+                   spots_.data(), bias_.size() == 0 ? nullptr : bias_.data(), static_cast<float*>(out));
   }
 
  private:
+  using Kernel = decltype(&implicit_gemm_wgmma_kernel<32, 4, kSplit, false>);
+
+  template <int kMaps, int kTiles>
+  Kernel kernel_of() const {
+    return plan_.chunks > 1 ? implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, true>
+                            : implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, false>;
+  }
+  Kernel kernel() const {
+    switch (plan_.maps) {
+      case 16:
+        return kernel_of < 16, kSplit ? 2 : 4 > ();
+      case 32:
+        return kernel_of<32, 4>();
+      case 64:
+        return kernel_of<64, 2>();
+      case 96:
+        return kernel_of<96, 2>();
+      default:
+        return kernel_of<128, 2>();
+    }
+  }
+
   ConvProblem problem_;
   WgmmaPlan plan_;
-  DeviceArray<int> offsets_;
+  WgmmaPlaces places_{};
+  DeviceArray<uint32_t> spots_;
   DeviceArray<float> weights_, bias_;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
-// How a convolution is divided over the blocks of implicit_gemm_wgmma, and its weights as wgmma reads them.
+// How a convolution is divided over the blocks of implicit_gemm_wgmma, where its taps lie in shared memory,
+// and its weights as wgmma reads them.
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,54 +13,113 @@
 
 namespace convscope {
 
+/// Products come in steps of 8 taps, two quads. A quad is four channels of a position, 16 bytes. A block's
+/// positions are the pixels under its outputs; a tap is a shift of positions, the same for all outputs of a
+/// row.
 struct WgmmaPlan {
-  static constexpr int kPixels = 256, kMaps = 128;  // of a block
-  static constexpr int kStages = 3;                 // buffers for weights; there are two for the input
-  static constexpr int kBarrierBytes = 8 * (2 * kStages + 4);
-  static constexpr int kPositions = 6;  // values of a channel that one of the 256 threads loads, at most
+  static constexpr int kThreads = 256, kWarpgroups = 2;
+  static constexpr int kRun = 128;        // outputs side by side that two tiles of the tensor core make
+  static constexpr int kPrefetched = 5;   // quads of a thread that are on their way during the products
+  static constexpr int kStages = 3;       // buffers for weights
+  static constexpr int kRowsOfMaps = 16;  // maps that a warp stores at a time
+  static constexpr int kMostSteps = 512;
+  static constexpr int64_t kBarrierBytes = 8 * kStages, kBiasBytes = 4 * 128;
 
-  int64_t pixels = 0, pixel_tiles = 0, map_tiles = 0;
-  int64_t image_rows = 0;          // input rows under an image's outputs, those beyond the edge included
-  int64_t halo_h = 0, halo_w = 0;  // rows and columns of input under a block's pixels, at most
-  int64_t plane = 0;               // words from channel to channel in shared memory
-  int64_t chunk_channels = 0, chunks = 0;   // channels loaded at a time
-  int64_t steps = 0;                        // of a chunk, 8 channels of one tap each
-  int64_t slice_channels = 0;               // loaded behind the products of one step
-  int64_t stage_steps = 0, step_bytes = 0;  // steps whose weights are loaded at a time
+  int64_t maps = 0, tiles = 0;  // of a block; of a warpgroup, 64 outputs each
+  bool split = false;           // in two TF32 parts
+  bool linear = false;          // outputs are numbered through rows and images, with the zeros between them
+  int64_t map_tiles = 0, strips = 0, bands = 0, images = 0;   // of blocks; linear: bands alone
+  int64_t pitch = 0;                                          // positions from row to row, of one phase
+  int64_t phases = 1;                                         // columns a stride apart lie together
+  int64_t image_rows = 0;                                     // linear: rows from image to image
+  int64_t positions = 0, quads = 0, chunks = 0, buffers = 0;  // of a chunk of channels
+  int64_t steps = 0, stage_steps = 0;                         // of a chunk, of a buffer of weights
 
-  int64_t blocks() const { return pixel_tiles * map_tiles; }
-  int64_t weight_bytes() const { return kStages * stage_steps * step_bytes; }
-  int64_t shared_bytes() const {
-    return weight_bytes() + 4 * (2 * chunk_channels * plane + 8 * steps) + kBarrierBytes;
-  }
+  /// Quads of a thread that are on their way during the products.
+  static constexpr int kFetched = 4, kFetchedOf16 = 5;  // of 16 maps, whose sums leave registers
+  int64_t fetched() const { return maps == 16 ? kFetchedOf16 : kFetched; }
+  int64_t parts() const { return split ? 2 : 1; }
+  /// 16 maps: the parts of a weight are columns of one product.
+  bool beside() const { return split && maps == 16; }
+  int64_t outputs() const { return kWarpgroups * tiles * 64; }
+  int64_t blocks() const { return map_tiles * strips * bands * images; }
+  /// Of the weights of a step and a quad: maps times parts; beside: and as many zeros.
+  int64_t columns() const { return maps * (beside() ? 3 : parts()); }
+  int64_t step_bytes() const { return 4 * 8 * columns(); }
+  int64_t buffer_bytes() const { return 16 * positions * quads * parts(); }
+  int64_t shared_bytes() const { return std::max(work_bytes(), store_bytes()) + kBarrierBytes + kBiasBytes; }
+  int64_t turns() const { return chunks * ceil_div(steps, stage_steps); }  // of weights
+  int64_t stages() const { return std::min<int64_t>(kStages, turns()); }
+  int64_t work_bytes() const { return stages() * stage_steps * step_bytes() + buffers * buffer_bytes(); }
+  /// Of the sums on their way out: [warp][map][32 outputs, and 4 for the banks].
+  static int64_t store_bytes() { return 4 * int64_t{kThreads / 32} * kRowsOfMaps * 36; }
 
-  /// Words from a pixel's first value to its taps: [step][lane % 4][low, high].
-  std::vector<int> offsets(const ConvShape& s) const {
-    std::vector<int> words;
-    for (int64_t step = 0; step < steps; ++step) {
-      const int64_t groups = chunk_channels / 8, tap = step / groups, c = step % groups * 8;
-      const int64_t at = tap / s.k_w * s.dilation.y * halo_w + tap % s.k_w * s.dilation.x;
-      for (int64_t k = 0; k < 8; ++k) words.push_back(static_cast<int>((c + k % 2 * 4 + k / 2) * plane + at));
+  /// A quad of a tap: which of the chunk's, and where it lies from an output's first position.
+  struct Quad {
+    int64_t quad, y, x, at;
+  };
+  /// In the order of their places, so that the second of a step is never before the first.
+  std::vector<Quad> quads_of_taps(const ConvShape& s) const {
+    std::vector<Quad> all;
+    for (int64_t quad = 0; quad < quads; ++quad) {
+      for (int64_t y = 0; y < s.k_h; ++y) {
+        for (int64_t x = 0; x < s.k_w; ++x) {
+          const int64_t column = x * s.dilation.x, row = y * s.dilation.y * phases + column % phases;
+          all.push_back({quad, y, x, quad * positions + row * pitch + column / phases});
+        }
+      }
     }
-    return words;
+    std::stable_sort(all.begin(), all.end(), [](const Quad& a, const Quad& b) { return a.at < b.at; });
+    return all;
   }
 
-  /// [map tile][chunk][step][big, small part][first, second four taps][8 maps][map][tap]; 0 where there is no
-  /// map or channel.
+  /// For each step where its first quad lies, and above 16 bits how far from there the second. Where there is
+  /// none it is the first again, each with half the weight: with a weight of 0, Inf would become NaN.
+  std::vector<uint32_t> places(const ConvShape& s) const {
+    const std::vector<Quad> all = quads_of_taps(s);
+    std::vector<uint32_t> places;
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+      const int64_t to_second = i + 1 < all.size() ? all[i + 1].at - all[i].at : 0;
+      places.push_back(static_cast<uint32_t>(all[i].at | to_second << 16));
+    }
+    return places;
+  }
+
+  /// Where the quads of a chunk lie in the order of shared memory, [quad][row, phase][column]: row, column
+  /// and quad. Columns are counted without the stride.
+  std::vector<uint32_t> spots() const {
+    std::vector<uint32_t> spots;
+    for (int64_t i = 0; i < quads * positions; ++i) {
+      const int64_t row = i % positions / pitch, column = i % positions % pitch;
+      spots.push_back(
+          static_cast<uint32_t>(row / phases | (column * phases + row % phases) << 14 | i / positions << 28));
+    }
+    return spots;
+  }
+
+  /// [map tile][chunk][step][big, small part][first, second quad][map][channel], beside:
+  /// [quad][small, big part, zeros][map][channel]; 0 where there is no map or channel.
   std::vector<float> weights(const ConvShape& s, const ConvWeights& w) const {
-    const int64_t step_words = step_bytes / 4, groups = chunk_channels / 8;
-    const bool split = step_words == 2 * 8 * kMaps;
+    const std::vector<Quad> all = quads_of_taps(s);
+    const int64_t step_words = step_bytes() / 4;
+    const int64_t to_quad = 4 * (beside() ? columns() : maps), to_part = 4 * maps * (beside() ? 1 : 2);
     std::vector<float> values(static_cast<std::size_t>(map_tiles * chunks * steps * step_words), 0.0f);
     for (int64_t map = 0; map < s.c_out; ++map) {
       for (int64_t c = 0; c < s.c_in; ++c) {
-        for (int64_t tap = 0; tap < s.k_h * s.k_w; ++tap) {
-          const int64_t in_chunk = c % chunk_channels, k = in_chunk % 8;
-          const int64_t step =
-              (map / kMaps * chunks + c / chunk_channels) * steps + tap * groups + in_chunk / 8;
-          const Tf32Parts value = tf32_parts(static_cast<float>(w.at(map, c, tap / s.k_w, tap % s.k_w)));
-          float* const to = values.data() + step * step_words + k / 4 * 4 * kMaps + map % kMaps * 4 + k % 4;
-          to[0] = value.big;
-          if (split) to[8 * kMaps] = value.small;
+        const int64_t chunk = c / (4 * quads), quad = c / 4 % quads;
+        float* const to =
+            values.data() + (map / maps * chunks + chunk) * steps * step_words + map % maps * 4 + c % 4;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          if (all[i].quad != quad) continue;
+          const Tf32Parts value =
+              tf32_parts_of_weight(static_cast<float>(w.at(map, c, all[i].y, all[i].x)), split);
+          const bool twice = i % 2 == 0 && i + 1 == all.size();
+          for (std::size_t half = 0; half < (twice ? 2 : 1); ++half) {
+            float* const at =
+                to + static_cast<int64_t>(i / 2) * step_words + static_cast<int64_t>(i % 2 + half) * to_quad;
+            at[beside() ? to_part : 0] = twice ? value.big / 2 : value.big;
+            if (split) at[beside() ? 0 : to_part] = twice ? value.small / 2 : value.small;
+          }
         }
       }
     }
@@ -68,64 +127,78 @@ struct WgmmaPlan {
   }
 };
 
-/// The plan with so many groups of 8 channels a chunk.
-inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t groups) {
+/// The plan for so many maps a block.
+inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int64_t tiles, bool linear) {
   WgmmaPlan p;
-  p.pixels = s.n * s.out_h() * s.out_w();
-  p.pixel_tiles = ceil_div(p.pixels, WgmmaPlan::kPixels);
-  p.map_tiles = ceil_div(s.c_out, WgmmaPlan::kMaps);
-  const int64_t span = (s.k_h - 1) * s.dilation.y + 1;  // input rows under one output
-  p.image_rows = (s.out_h() - 1) * s.stride.y + span;
-  // a block's pixels are consecutive: of so many output rows, so many of them the first of their image
-  const int64_t rows = (s.out_w() - 1 + WgmmaPlan::kPixels - 1) / s.out_w() + 1;
-  const int64_t images = ceil_div(rows - 1, s.out_h());
-  p.halo_h = (rows - 1) * s.stride.y + images * std::max<int64_t>(0, span - s.stride.y) + span;
-  p.halo_w = (s.out_w() - 1) * s.stride.x + (s.k_w - 1) * s.dilation.x + 1;
-  p.plane = p.halo_h * p.halo_w;
-  p.plane += (8 - p.plane % 32 + 32) % 32;  // four channels of eight pixels, read at once, lie in 32 banks
-  p.chunk_channels = 8 * groups;
-  p.chunks = ceil_div(s.c_in, p.chunk_channels);
-  p.steps = groups * s.k_h * s.k_w;
-  p.slice_channels = ceil_div(2 * p.chunk_channels, p.steps);  // all in the first half of a chunk's steps
-  p.step_bytes = 4 * 8 * WgmmaPlan::kMaps * (split ? 2 : 1);
-  // even, since the kernel takes steps in pairs
-  const int64_t most_steps = split ? 4 : 10;
-  p.stage_steps = std::min(p.steps, ceil_div(ceil_div(p.steps, ceil_div(p.steps, most_steps)), 2) * 2);
+  p.maps = maps, p.tiles = tiles, p.split = split, p.linear = linear;
+  p.map_tiles = ceil_div(s.c_out, maps);
+  const int64_t span_y = (s.k_h - 1) * s.dilation.y + 1, span_x = (s.k_w - 1) * s.dilation.x + 1;
+  if (linear) {
+    p.pitch = std::max(s.w + s.pad.x, s.out_w());
+    p.image_rows = std::max(s.h + s.pad.y, s.out_h());
+    p.strips = p.images = 1;
+    p.bands = ceil_div(s.n * p.image_rows * p.pitch, p.outputs());
+    p.positions = p.outputs() + (span_y - 1) * p.pitch + span_x - 1;
+  } else {
+    p.phases = s.stride.x;
+    p.pitch = ceil_div((WgmmaPlan::kRun - 1) * p.phases + span_x, p.phases);
+    p.strips = ceil_div(s.out_w(), WgmmaPlan::kRun);
+    p.bands = ceil_div(s.out_h(), tiles);
+    p.images = s.n;
+    p.positions = ((tiles - 1) * s.stride.y + span_y) * p.phases * p.pitch;
+  }
+  const int64_t all = ceil_div(s.c_in, 4), taps = s.k_h * s.k_w;
+  // as many channels as the threads fetch at once; an even number, so that no step is half empty
+  p.quads = std::clamp<int64_t>(p.fetched() * WgmmaPlan::kThreads / p.positions, 1, all);
+  if (p.quads < all && p.quads > 1) p.quads = p.quads / 2 * 2;
+  // a chunk comes in one turn of products and goes into its buffer in another
+  if (p.quads < all) p.quads = std::max(p.quads, std::min(all, ceil_div(3, taps)));
+  p.chunks = ceil_div(all, p.quads);
+  p.buffers = p.chunks > 1 ? 2 : 1;
+  p.steps = ceil_div(p.quads * taps, 2);
+  // one block of 128 maps has a multiprocessor for itself
+  const int64_t stage_bytes = (maps == 128 ? 40 : 18) * 1024;
+  int64_t turns = ceil_div(p.steps, std::max<int64_t>(1, stage_bytes / p.step_bytes()));
+  if (p.chunks > 1) turns = std::max<int64_t>(turns, 2);
+  p.stage_steps = ceil_div(p.steps, turns);
   return p;
 }
 
-/// Chunks of at least 8 steps, so that barriers are few, and of an even number of them; smaller where shared
-/// memory is short.
-inline WgmmaPlan wgmma_plan(const ConvShape& s, bool split, int64_t shared_limit) {
-  const int64_t taps = s.k_h * s.k_w, most = ceil_div(s.c_in, 8);
-  const int64_t wanted = std::min(most, std::max<int64_t>(ceil_div(8, taps), 2));
-  for (int64_t groups = wanted; groups > 1; groups /= 2) {
-    const WgmmaPlan p = wgmma_plan_of(s, split, groups);
-    if (p.shared_bytes() <= shared_limit) return p;
+/// The maps of a block are those that leave the fewest empty; its tiles as many as the sums have registers.
+/// Small images lose less where their outputs are numbered through.
+inline WgmmaPlan wgmma_plan(const ConvShape& s, bool split) {
+  int64_t maps = 128;
+  for (const int64_t fewer : {96, 64, 32, 16}) {
+    const bool less = ceil_div(s.c_out, fewer) * fewer < ceil_div(s.c_out, maps) * maps;
+    if (less || s.c_out <= fewer) maps = fewer;
   }
-  return wgmma_plan_of(s, split, 1);
+  const int64_t tiles = maps == 32 || (maps == 16 && !split) ? 4 : 2;
+  const WgmmaPlan tiled = wgmma_plan_of(s, split, maps, tiles, false);
+  if (s.stride.x != 1 || s.stride.y != 1) return tiled;
+  const WgmmaPlan linear = wgmma_plan_of(s, split, maps, tiles, true);
+  const bool fewer = 10 * linear.bands < 9 * tiled.strips * tiled.bands * tiled.images;
+  return fewer && linear.positions <= 2 * tiled.positions ? linear : tiled;
 }
 
-/// Where the kernel is not the one to choose. It is made for many channels and maps and images of a size at
-/// which the rows under 256 pixels fit in shared memory.
+/// Where the kernel is not the one to choose.
 inline std::optional<std::string> refuses_wgmma(const ConvShape& s, bool split, int64_t shared_limit) {
-  if (s.c_in < 8) return "has fewer than 8 channels";
-  if (s.c_out <= 64) return "leaves more than half of its 128 maps empty";
+  if (s.c_in < 3) return "leaves more than half of a quad of channels empty";
+  if (s.c_out <= 8) return "leaves more than half of 16 maps empty";
   if (auto why = refuses_size(s, 1)) return why;
-  const WgmmaPlan p = wgmma_plan(s, split, shared_limit);
-  constexpr int64_t kLimit = (int64_t{1} << 31) - WgmmaPlan::kPixels;
-  if (p.pixels >= kLimit || p.image_rows * s.n >= kLimit) return "has more pixels than its 31-bit counters";
-  if (p.halo_h * p.halo_w > int64_t{256} * WgmmaPlan::kPositions) {
-    return "has rows too long for its 256 threads";
-  }
-  // a block's pixels lie in so many images, whose values it counts in 31 bits
-  if ((WgmmaPlan::kPixels / (s.out_h() * s.out_w()) + 2) * s.c_in * s.h * s.w >= kLimit) {
-    return "has images beyond its 31-bit counters";
-  }
+  const WgmmaPlan p = wgmma_plan(s, split);
+  constexpr int64_t kLimit = int64_t{1} << 31;
   if (p.shared_bytes() > shared_limit) {
-    return "the rows of its pixels take " + std::to_string(p.shared_bytes()) +
+    return "the pixels under a block's outputs take " + std::to_string(p.shared_bytes()) +
            " bytes of shared memory, a block has " + std::to_string(shared_limit);
   }
+  if (p.positions * p.quads * p.parts() * p.buffers >= 1 << 14) {
+    return "has rows too long for the tensor core's strides";
+  }
+  if (p.steps > WgmmaPlan::kMostSteps) return "has more taps than a launch has arguments";
+  if (p.bands * p.outputs() >= kLimit) return "has more pixels than its 31-bit counters";
+  // a block's values, of all channels, are counted in 31 bits from its first image
+  const int64_t images = p.linear ? p.positions / (p.image_rows * p.pitch) + 2 : 1;
+  if (images * s.c_in * s.h * s.w >= kLimit) return "has images beyond its 31-bit counters";
   return refuses_size(s, p.blocks());
 }
 

@@ -19,14 +19,31 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// A factor of 8 taps (k) x N maps in shared memory, not swizzled: blocks of 8 maps x 4 taps, 128 bytes each
-/// with the taps of a map together; `k_bytes` from the first four taps to the second, `n_bytes` from 8 maps
-/// to the next.
-using FactorInShared = uint64_t;
-__device__ __forceinline__ FactorInShared factor_in_shared(const void* p, int k_bytes, int n_bytes) {
-  const auto field = [](uint32_t bytes) { return static_cast<uint64_t>((bytes & 0x3ffff) >> 4); };
-  return field(shared_address(p)) | field(static_cast<uint32_t>(k_bytes)) << 16 |
-         field(static_cast<uint32_t>(n_bytes)) << 32;
+/// A factor of 64 rows or N columns x 8 taps in shared memory, not swizzled: blocks of 8 rows x 4 taps, 128
+/// bytes each with the taps of a row together. Lengths in units of 16 bytes: `to_second` from the first four
+/// taps to the second, `to_next` from 8 rows to the next. A place need not be a multiple of more than 16
+/// bytes.
+struct FactorInShared {
+  uint32_t low, high;
+
+  /// By so many units, and above 16 bits more from the first four taps to the second.
+  __device__ __forceinline__ FactorInShared moved(uint32_t by) const { return {low + by, high}; }
+  __device__ __forceinline__ uint64_t descriptor() const { return uint64_t{high} << 32 | low; }
+};
+__device__ __forceinline__ FactorInShared factor_in_shared(const void* p, int to_second, int to_next) {
+  return {shared_address(p) >> 4 | static_cast<uint32_t>(to_second) << 16, static_cast<uint32_t>(to_next)};
+}
+
+/// Makes what this thread has written to shared memory visible to the tensor cores, once a barrier follows.
+__device__ __forceinline__ void publish_to_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+__device__ __forceinline__ void sync_warp() { __syncwarp(); }
+/// A value that all lanes of the warp have, where the compiler cannot know it: it may then be in a uniform
+/// register.
+template <class T>
+__device__ __forceinline__ T same_in_warp(T value) {
+  return __shfl_sync(~0u, value, 0);
 }
 
 /// Orders a thread's registers before the products that follow. Warps that have waited or branched meet here.
@@ -37,30 +54,61 @@ __device__ __forceinline__ void open_products() {
 __device__ __forceinline__ void close_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits for all closed products.
+/// Keeps what uses the value on the side of this line where it is written.
+__device__ __forceinline__ void pin_in_register(float& v) { asm volatile("" : "+f"(v)::"memory"); }
+__device__ __forceinline__ void pin_in_register(int& v) { asm volatile("" : "+r"(v)); }
+/// Waits until no more than kOpen groups of closed products are under way.
+template <int kOpen>
 __device__ __forceinline__ void wait_for_products() {
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kOpen) : "memory");
 }
 
-/// sum += a * b of a warpgroup, a 64 x 8, b 8 x 128. Warp w holds rows 16 w to 16 w + 15 of a and of the sum
-/// as multiply_tf32() has them, the sum for every 8 maps in turn.
-__device__ __forceinline__ void multiply_tf32_128(float (&sum)[64], const uint32_t (&a)[4],
-                                                  FactorInShared b) {
 #define CONVSCOPE_SUM4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
-#define CONVSCOPE_SUM16(i) \
-  CONVSCOPE_SUM4(i), CONVSCOPE_SUM4(i + 4), CONVSCOPE_SUM4(i + 8), CONVSCOPE_SUM4(i + 12)
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, 1, 1, 1;"
-      : CONVSCOPE_SUM16(0), CONVSCOPE_SUM16(16), CONVSCOPE_SUM16(32), CONVSCOPE_SUM16(48)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-#undef CONVSCOPE_SUM16
-#undef CONVSCOPE_SUM4
+#define CONVSCOPE_SUM8(i) CONVSCOPE_SUM4(i), CONVSCOPE_SUM4(i + 4)
+#define CONVSCOPE_SUM16(i) CONVSCOPE_SUM8(i), CONVSCOPE_SUM8(i + 8)
+#define CONVSCOPE_SUM32(i) CONVSCOPE_SUM16(i), CONVSCOPE_SUM16(i + 16)
+#define CONVSCOPE_NAMES8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define CONVSCOPE_NAMES16 CONVSCOPE_NAMES8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define CONVSCOPE_NAMES32 \
+  CONVSCOPE_NAMES16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define CONVSCOPE_NAMES48 \
+  CONVSCOPE_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define CONVSCOPE_NAMES64 \
+  CONVSCOPE_NAMES48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define CONVSCOPE_WGMMA(n, names, a_name, b_name, ...)                                                    \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n" #n "k8.f32.tf32.tf32 {" names "}, " a_name ", " b_name \
+               ", 1, 1, 1;"                                                                               \
+               : __VA_ARGS__                                                                              \
+               : "l"(a.descriptor()), "l"(b.descriptor()))
+
+/// sum += a * b of a warpgroup, a 64 x 8, b 8 x kColumns. Warp w holds rows 16 w to 16 w + 15 of the sum as
+/// multiply_tf32() of a warp has them, for every 8 columns in turn.
+template <int kColumns, int kSums>
+__device__ __forceinline__ void multiply_tf32(float (&sum)[kSums], const FactorInShared& a,
+                                              const FactorInShared& b) {
+  if constexpr (kColumns == 16) {
+    CONVSCOPE_WGMMA(16, CONVSCOPE_NAMES8, "%8", "%9", CONVSCOPE_SUM8(0));
+  } else if constexpr (kColumns == 32) {
+    CONVSCOPE_WGMMA(32, CONVSCOPE_NAMES16, "%16", "%17", CONVSCOPE_SUM16(0));
+  } else if constexpr (kColumns == 64) {
+    CONVSCOPE_WGMMA(64, CONVSCOPE_NAMES32, "%32", "%33", CONVSCOPE_SUM32(0));
+  } else if constexpr (kColumns == 96) {
+    CONVSCOPE_WGMMA(96, CONVSCOPE_NAMES48, "%48", "%49", CONVSCOPE_SUM32(0), CONVSCOPE_SUM16(32));
+  } else {
+    static_assert(kColumns == 128);
+    CONVSCOPE_WGMMA(128, CONVSCOPE_NAMES64, "%64", "%65", CONVSCOPE_SUM32(0), CONVSCOPE_SUM32(32));
+  }
 }
+#undef CONVSCOPE_WGMMA
+#undef CONVSCOPE_NAMES64
+#undef CONVSCOPE_NAMES48
+#undef CONVSCOPE_NAMES32
+#undef CONVSCOPE_NAMES16
+#undef CONVSCOPE_NAMES8
+#undef CONVSCOPE_SUM32
+#undef CONVSCOPE_SUM16
+#undef CONVSCOPE_SUM8
+#undef CONVSCOPE_SUM4
 
 /// Counts arrivals, and the bytes of bulk copies; its phases are the first, second, ... time that all have
 /// come.
@@ -87,11 +135,6 @@ struct CopyBarrier {
   }
   __device__ __forceinline__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
-  }
-  /// Arrives once the calls of copy_async() that this thread has made are done.
-  __device__ __forceinline__ void arrive_when_copied() {
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(this))
-                 : "memory");
   }
   /// Waits for the end of a phase of this parity, the first being 0.
   __device__ __forceinline__ void wait(int parity) const {
