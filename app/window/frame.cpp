@@ -94,8 +94,9 @@ void bring_views(Program& p) {
 /// What is in the view buffer, through the colours.
 void color_views(Program& p) {
   const auto& drawn = p.view_stage.drawn();
-  // the first picture waits for its range; later ones take the one before until theirs is known
-  if (!drawn || (!p.view_stage.range() && p.heat_map.texture() == 0)) return;
+  // The first picture waits for a range, its own or, where pictures come with every frame, that of one before;
+  // later ones take the last until theirs is known.
+  if (!drawn || (!p.view_stage.last_range() && p.heat_map.texture() == 0)) return;
   p.visible = p.view_stage.last_range().value_or(p.visible);
   p.ui.drawn = drawn->layout;
   p.ui.drawn_difference = drawn->metric != Metric::value;

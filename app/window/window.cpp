@@ -175,7 +175,9 @@ void run(Program& p, std::atomic<bool>& woken) {
     if (!p.first_picture_ms && p.ui.picture_current) p.first_picture_ms = ms_since(p.start);
     const bool last = finished(p);
     if (last && !p.options.screenshot.empty()) save_window_picture(p.window, p.options.screenshot);
+    const std::chrono::steady_clock::time_point swap = std::chrono::steady_clock::now();
     glfwSwapBuffers(p.window);
+    p.results.timings.add("swap (host)", ms_since(swap));
     shown(p);
     if (last) break;
     const bool due = !p.results.flow.live || p.results.flow.frozen || seconds_now() > stated + kStateEvery;
