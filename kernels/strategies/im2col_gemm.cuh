@@ -106,7 +106,7 @@ class Im2colGemm final : public Strategy {
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     problem_ = problem;
     rows_ = problem.shape.taps() + (weights.bias.empty() ? 0 : 1);
-    weights_.assign(as<T>(with_bias(weights)));
+    weights_.assign(as<T>(columns_of(weights)));
     chunk_ = largest_chunk(problem, !weights.bias.empty());
     column_ = DeviceMemory(static_cast<std::size_t>(chunk_.images * rows_ * pitch(chunk_)) * sizeof(T));
     prepare_gemm();
@@ -140,15 +140,16 @@ class Im2colGemm final : public Strategy {
   static int64_t round_up(int64_t v) { return ceil_div(v, Im2colConfig::kPitch) * Im2colConfig::kPitch; }
   static int64_t pitch(const ColumnChunk& chunk) { return round_up(chunk.pixels); }
 
-  /// The weights as m x rows_, the bias behind each map's.
-  std::vector<double> with_bias(const ConvWeights& w) const {
-    if (w.bias.empty()) return w.values;
+  /// The weights transposed, rows_ x m, the biases as the last row.
+  std::vector<double> columns_of(const ConvWeights& w) const {
+    const int64_t taps = w.c_in * w.k_h * w.k_w;
     std::vector<double> all;
-    const int64_t taps = rows_ - 1;
-    for (int64_t map = 0; map < w.c_out; ++map) {
-      all.insert(all.end(), w.values.begin() + map * taps, w.values.begin() + (map + 1) * taps);
-      all.push_back(w.bias[static_cast<std::size_t>(map)]);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t map = 0; map < w.c_out; ++map) {
+        all.push_back(w.values[static_cast<std::size_t>(map * taps + tap)]);
+      }
     }
+    all.insert(all.end(), w.bias.begin(), w.bias.end());
     return all;
   }
 

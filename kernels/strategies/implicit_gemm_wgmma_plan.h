@@ -19,7 +19,6 @@ namespace convscope {
 struct WgmmaPlan {
   static constexpr int kThreads = 256, kWarpgroups = 2;
   static constexpr int kRun = 128;        // outputs side by side that two tiles of the tensor core make
-  static constexpr int kPrefetched = 5;   // quads of a thread that are on their way during the products
   static constexpr int kStages = 3;       // buffers for weights
   static constexpr int kRowsOfMaps = 16;  // maps that a warp stores at a time
   static constexpr int kMostSteps = 512;
@@ -36,8 +35,9 @@ struct WgmmaPlan {
   int64_t steps = 0, stage_steps = 0;                         // of a chunk, of a buffer of weights
 
   /// Quads of a thread that are on their way during the products.
-  static constexpr int kFetched = 4, kFetchedOf16 = 5;  // of 16 maps, whose sums leave registers
-  int64_t fetched() const { return maps == 16 ? kFetchedOf16 : kFetched; }
+  /// More where sums leave registers: of 16 maps, and of 128, which have a multiprocessor for themselves.
+  static constexpr int kFetched = 4, kFetchedMore = 5;
+  int64_t fetched() const { return maps == 16 || maps == 128 ? kFetchedMore : kFetched; }
   int64_t parts() const { return split ? 2 : 1; }
   /// 16 maps: the parts of a weight are columns of one product.
   bool beside() const { return split && maps == 16; }

@@ -69,12 +69,13 @@ Blas& blas() {
 }
 
 /// cuBLAS counts by columns: the transpose of c = a b is b' a', and a row-major matrix is its own transpose.
+/// So b is the first factor, and a, which is given transposed, is to be transposed once more.
 template <class T, class Function>
 void multiply(Function function, const GemmSize& s, const T* a, const T* b, T* c) {
   const auto i = [](int64_t v) { return static_cast<int>(v); };
   const T one = 1, zero = 0;
-  check_blas(function(blas().handle, CUBLAS_OP_N, CUBLAS_OP_N, i(s.n), i(s.m), i(s.k), &one, b, i(s.b_pitch),
-                      s.b_stride, a, i(s.k), 0, &zero, c, i(s.c_pitch), s.c_stride, i(s.batch)),
+  check_blas(function(blas().handle, CUBLAS_OP_N, CUBLAS_OP_T, i(s.n), i(s.m), i(s.k), &one, b, i(s.b_pitch),
+                      s.b_stride, a, i(s.m), 0, &zero, c, i(s.c_pitch), s.c_stride, i(s.batch)),
              "matrix product");
 }
 

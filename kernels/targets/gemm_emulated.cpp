@@ -13,7 +13,7 @@ void prepare_gemm() {}
 
 void gemm(const GemmSize& s, const float* a, const float* b, float* c) {
   for (int64_t i = 0; i < s.batch; ++i) {
-    const dnnl_status_t status = dnnl_sgemm('N', 'N', s.m, s.n, s.k, 1.0f, a, s.k, b + i * s.b_stride,
+    const dnnl_status_t status = dnnl_sgemm('T', 'N', s.m, s.n, s.k, 1.0f, a, s.m, b + i * s.b_stride,
                                             s.b_pitch, 0.0f, c + i * s.c_stride, s.c_pitch);
     if (status != dnnl_success) throw Error("oneDNN: SGEMM failed, status " + std::to_string(status));
   }
@@ -30,7 +30,7 @@ void gemm(const GemmSize& s, const double* a, const double* b, double* c) {
       for (int64_t row = 0; row < s.m; ++row) {
         double sum[kStrip] = {};
         for (int64_t k = 0; k < s.k; ++k) {
-          const double factor = a[row * s.k + k];
+          const double factor = a[k * s.m + row];
           const double* from = b + matrix * s.b_stride + k * s.b_pitch + first;
           for (int64_t j = 0; j < count; ++j) sum[j] = std::fma(factor, from[j], sum[j]);
         }
