@@ -5,8 +5,8 @@
 // to memory as 36 matrices of channels by tiles, the filters' (transformed once, on the host, in double) are
 // 36 of maps by channels; their products go to memory too and are transformed back. So each is a matrix
 // product of full size, by the kernel of implicit_gemm_3xtf32: 2.25 products an output and channel instead
-// of 9, three times over. The price: for each value of a tile 2.25 values of input and of output are written
-// and read, which pays where channels and maps are many.
+// of 9, three times over. The price: for each pixel 2.25 values a channel and 2.25 a map are written and read
+// in between, which pays where channels and maps are many.
 //
 // Limits: 3x3 kernels, stride 1, dilation 1, compute capability 9.0, 16 GiB between the kernels.
 
