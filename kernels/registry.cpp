@@ -33,6 +33,8 @@
   X(implicit_gemm_tf32, single, "implicit_gemm on tensor cores in TF32: operands keep 11 bits.")             \
   X(implicit_gemm_3xtf32, single,                                                                            \
     "implicit_gemm on tensor cores, every operand as two TF32 parts: three products, nearly fp32.")          \
+  X(winograd_f4_3xtf32, single,                                                                              \
+    "winograd_f4 as 36 matrix products in memory, on tensor cores, every operand as two TF32 parts.")        \
   X(fft, both, "cuFFT: the spectra of image and kernels multiplied; no kernel is too large.")                \
   X(cudnn, both, "cuDNN, the fastest of its algorithms by our timing, strict fp32 or fp64.")                 \
   X(cudnn_tf32, single,                                                                                      \

@@ -91,6 +91,11 @@ TEST(Costs, OfWhatNeedsADevice) {
   EXPECT_NEAR(fft.multiply_adds, 5 * 1.25 * 30 * 4.906890595608519 + 4 * 20 * 2 * 3, 1e-9);
   EXPECT_EQ(fft.launches, 5);
   EXPECT_EQ(split_cost(s, Precision::fp32).multiply_adds, 3 * 1080);
+  // two tiles: 2 channels of 36 values written, 3 maps of 36 products; each read again; filters in two parts
+  const Cost products = winograd_products_cost(s, Precision::fp32, 4);
+  EXPECT_EQ(products.bytes, 4 * (40 + 60 + 2 * 2 * 36 * (2 + 3) + 2 * 36 * 6));
+  EXPECT_EQ(products.multiply_adds, 2 * (2 * 12 * 14 + 3 * 36 * 6 + 3 * 10 * 10));
+  EXPECT_EQ(products.launches, 3);
   EXPECT_EQ(library_cost(s, Precision::fp64, "cuDNN").bytes, 8 * (40 + 54 + 60));
   EXPECT_NE(library_cost(s, Precision::fp64, "cuDNN").note.find("cuDNN"), std::string::npos);
   // two passes in memory: each map reads the input, and writes and reads sums of 2 planes of 4x5

@@ -1,8 +1,9 @@
 #pragma once
 // The emulated target with what tensor_core.cuh adds: the lanes of a warp meet at barriers of the block, so
-// that the source of a kernel for tensor cores runs on CPU threads. Its sums are rounded once an instruction,
-// which is not how tensor cores round: results are held against error bounds, not bit for bit.
+// that the source of a kernel for tensor cores runs on CPU threads. Its sums are cut off as those of tensor
+// cores at the worst: results are held against error bounds, not bit for bit.
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,20 @@ inline float tf32_value(uint32_t bits) {
   return float_of_bits(bits & ~0x1fffu);
 }  // the hardware reads no more
 
+/// sum + 8 products, which tf32_error_bounds() allows for: each is aligned to the largest and cut off below
+/// 2^-23 of it, and so is the result.
+inline float sum_of_products(float sum, const double (&products)[8]) {
+  double largest = std::fabs(static_cast<double>(sum)), plain = static_cast<double>(sum);
+  for (const double p : products) largest = std::fmax(largest, std::fabs(p)), plain += p;
+  if (!std::isfinite(plain) || largest == 0) return static_cast<float>(plain);
+  const double unit = std::ldexp(1.0, std::ilogb(largest) - 23), per_unit = 1 / unit;
+  double whole = std::trunc(static_cast<double>(sum) * per_unit);
+  for (const double p : products) whole += std::trunc(p * per_unit);
+  const auto nearest = static_cast<float>(whole * unit);
+  const bool away = std::fabs(static_cast<double>(nearest)) > std::fabs(whole * unit);
+  return away ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
 inline void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   TensorOperands& all = tensor_operands;
   const unsigned thread = threadIdx.x, lane = thread % 32, first = thread - lane;
@@ -38,12 +53,12 @@ inline void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0, 
   __syncthreads();
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-    double exact = static_cast<double>(sum[i]);
+    double products[8];
     for (unsigned k = 0; k < 8; ++k) {
-      exact += static_cast<double>(tf32_value(all.a[first + row % 8 * 4 + k % 4][row / 8 + k / 4 * 2])) *
-               static_cast<double>(tf32_value(all.b[first + column * 4 + k % 4][k / 4]));
+      products[k] = static_cast<double>(tf32_value(all.a[first + row % 8 * 4 + k % 4][row / 8 + k / 4 * 2])) *
+                    static_cast<double>(tf32_value(all.b[first + column * 4 + k % 4][k / 4]));
     }
-    sum[i] = static_cast<float>(exact);
+    sum[i] = sum_of_products(sum[i], products);
   }
   __syncthreads();
 }
@@ -89,9 +104,9 @@ void multiply_tf32(float (&sum)[kSums], const FactorInShared& a, const FactorInS
   };
   for (int i = 0; i < kColumns / 2; ++i) {
     const int row = 16 * warp + i / 2 % 2 * 8 + lane / 4, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-    double exact = static_cast<double>(sum[i]);
-    for (int k = 0; k < 8; ++k) exact += value(a, row, k) * value(b, column, k);
-    sum[i] = static_cast<float>(exact);
+    double products[8];
+    for (int k = 0; k < 8; ++k) products[k] = value(a, row, k) * value(b, column, k);
+    sum[i] = sum_of_products(sum[i], products);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tests/tensor_testing.h"
+#include "tests/winograd_tensor_testing.h"
 
 namespace convscope {
 namespace {
@@ -43,6 +44,34 @@ TEST(GpuTensor, ImagesOfTheBenchmark) {
   cases[2].shape = {1, 3, 1080, 1920, 16, 3, 3, {2, 2}, {0, 0}, {1, 1}};
   check_tensor_bounds(*device, rows(), cases);
 }
+
+/// Needs compute capability 9.0.
+class GpuWinogradTensor : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto why = row().make()->refuses({winograd_tensor_cases()[0].shape, {}, {}})) {
+      GTEST_SKIP() << *why;
+    }
+  }
+  static const RegistryRow& row() { return row_of("winograd_f4_3xtf32"); }
+  const std::unique_ptr<Runtime> device_ = make_runtime(Target::cuda);
+};
+
+TEST_F(GpuWinogradTensor, StaysWithinTheStatedError) {
+  std::vector<ConvCase> cases = winograd_tensor_cases();
+  cases.emplace_back().shape = {4, 256, 14, 14, 512, 3, 3, {1, 1}, {1, 1}, {1, 1}};
+  cases.emplace_back().shape = {1, 16, 1080, 1920, 32, 3, 3, {1, 1}, {1, 1}, {1, 1}};
+  check_winograd_bounds(*device_, row(), cases, Channels::apart);
+  check_winograd_bounds(*device_, row(), cases, Channels::alike);
+}
+
+TEST_F(GpuWinogradTensor, IsExactWhereItsFractionsAre) {
+  check_winograd_is_exact(*device_, row(), winograd_tensor_cases());
+}
+
+TEST_F(GpuWinogradTensor, NonfiniteValuesReachTheirTiles) { check_winograd_nonfinite(*device_, row()); }
+
+TEST_F(GpuWinogradTensor, LaunchesDoNotShareWhatLiesBetween) { check_winograd_again(*device_, row()); }
 
 }  // namespace
 }  // namespace convscope

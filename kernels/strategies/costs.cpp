@@ -114,6 +114,23 @@ Cost winograd_cost(const ConvShape& s, Precision precision, int64_t m, int64_t m
                           side * side, m, m, maps_together, side * side)};
 }
 
+Cost winograd_products_cost(const ConvShape& s, Precision precision, int64_t m) {
+  const double side = real(m + 2), positions = side * side;
+  const TransformOperations& line = m == 2 ? kOperationsF2 : kOperationsF4;
+  const double tiles = real(s.n * ceil_div(s.out_h(), m) * ceil_div(s.out_w(), m));
+  const double in_tiles = tiles * real(s.c_in), out_tiles = tiles * real(s.c_out);
+  const double filters = 2 * positions * real(s.c_in * s.c_out);  // each in two parts
+  const double between = 2 * positions * (in_tiles + out_tiles);
+  return {.bytes = bytes(real(s.input_size() + s.output_size()) + filters + between, precision),
+          .multiply_adds = in_tiles * (2 * side * line.input + 3 * positions * real(s.c_out)) +
+                           out_tiles * (side + real(m)) * line.output,
+          .launches = 3,
+          .note = fmt::format("{0} products a tile of {1}x{1} outputs and channel, of operands in two parts "
+                              "three each; tiles of {0} values are written and read once a channel and once "
+                              "a map; the additions of the transforms count as multiply-adds",
+                              (m + 2) * (m + 2), m)};
+}
+
 Cost fft_cost(const ConvShape& s, Precision precision, int64_t maps_together, int64_t images_together) {
   const FftPlane plane = fft_plane(s);
   const double points = real(plane.reals()), spectrum = 2 * real(plane.complexes());  // in values

@@ -30,6 +30,10 @@ Cost separable_cost(const ConvShape&, Precision, int64_t rank, bool fused);
 /// F(m x m, 3x3), m = 2 or 4, by blocks that make `maps_together` maps of their tiles.
 Cost winograd_cost(const ConvShape&, Precision, int64_t m, int64_t maps_together);
 
+/// The same in three launches, which hand transformed tiles and their products over in memory; every product
+/// as three of operands in two parts.
+Cost winograd_products_cost(const ConvShape&, Precision, int64_t m);
+
 /// Pad, transform, product of spectra for `maps_together` maps of `images_together` images at a time,
 /// transform back, crop.
 Cost fft_cost(const ConvShape&, Precision, int64_t maps_together, int64_t images_together);

@@ -1,3 +1,4 @@
+#pragma once
 // Implicit GEMM by wgmma: what implicit_gemm_tf32 and _3xtf32 run on compute capability 9.0.
 //
 // Both factors come from shared memory, and no thread touches an operand. The input under a block's outputs
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSpli
   WgmmaWeights ring;
   ring.stages = shared;
   ring.full = reinterpret_cast<CopyBarrier*>(shared + g.barriers);
-  ring.next = weights + int64_t{at.map_tile} * g.chunks * g.steps * kStepWords;
+  ring.next = weights + at.image * g.image_weights + int64_t{at.map_tile} * g.chunks * g.steps * kStepWords;
   ring.step_words = kStepWords;
   ring.to_load = g.turns;
   if (thread == 0) {
@@ -138,31 +139,37 @@ __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSpli
   }
 }
 
+/// The kernel for one shape and its weights.
 template <bool kSplit>
-class ImplicitGemmWgmma final : public Strategy {
+class WgmmaProducts {
  public:
-  explicit ImplicitGemmWgmma(StrategyInfo info) : Strategy(std::move(info)) {}
-
-  std::optional<std::string> refuses(const ConvProblem& p) const override {
-    if (auto why = lacks_warpgroups()) return why;
-    return refuses_wgmma(p.shape, kSplit, static_cast<int64_t>(max_shared_bytes()));
-  }
-  double error_bounds(const ConvProblem& p) const override { return tf32_error_bounds(p.shape, kSplit); }
-
-  void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
-    problem_ = problem;
-    plan_ = wgmma_plan(problem.shape, kSplit);
+  /// `weights`: as the plan has them; `image_weights`: values from those of an image to those of the next, 0
+  /// where all images have the same. Images with weights of their own are not counted through.
+  void prepare(const ConvShape& shape, const WgmmaPlan& plan, const std::vector<float>& weights,
+               int64_t image_weights) {
+    if (plan.linear && image_weights != 0) throw Error("a block of several images has weights for one");
+    shape_ = shape;
+    plan_ = plan;
+    image_weights_ = image_weights;
     allow_shared_bytes(kernel(), static_cast<std::size_t>(plan_.shared_bytes()));
-    const std::vector<uint32_t> places = plan_.places(problem.shape);
+    const std::vector<uint32_t> places = plan_.places(shape);
     std::copy(places.begin(), places.end(), places_.of_step);
     spots_.assign(plan_.spots());
-    weights_.assign(plan_.weights(problem.shape, weights));
-    bias_.assign(as<float>(weights.bias));
+    weights_.assign(weights);
   }
 
-  void launch(const void* in, void* out, Stages& stages) override {
-    const StageTimer timer(stages, kSplit ? "implicit_gemm_3xtf32" : "implicit_gemm_tf32");
-    const ConvShape& s = problem_.shape;
+  /// `bias`: of each map, or nullptr.
+  void launch(const char* name, Activation activation, const float* in, const float* bias, float* out) const {
+    TARGET::launch(name, kernel(), dim3(static_cast<unsigned>(plan_.blocks())), dim3(WgmmaPlan::kThreads),
+                   static_cast<std::size_t>(plan_.shared_bytes()), device_shape(shape_), grid(out), places_,
+                   activation, in, weights_.data(), spots_.data(), bias, out);
+  }
+
+ private:
+  using Kernel = decltype(&implicit_gemm_wgmma_kernel<32, 4, kSplit, false>);
+
+  WgmmaGrid grid(const float* out) const {
+    const ConvShape& s = shape_;
     const WgmmaPlan& p = plan_;
     const auto i = [](int64_t v) { return static_cast<int>(v); };
     WgmmaGrid g;
@@ -177,14 +184,9 @@ class ImplicitGemmWgmma final : public Strategy {
     g.input = i(p.work_bytes() - p.buffers * p.buffer_bytes()) / 4;
     g.barriers = i(p.shared_bytes() - WgmmaPlan::kBarrierBytes - WgmmaPlan::kBiasBytes) / 4;
     g.bias = g.barriers + i(WgmmaPlan::kBarrierBytes) / 4;
-    TARGET::launch(info().name.c_str(), kernel(), dim3(static_cast<unsigned>(p.blocks())),
-                   dim3(WgmmaPlan::kThreads), static_cast<std::size_t>(p.shared_bytes()), device_shape(s), g,
-                   places_, problem_.activation, static_cast<const float*>(in), weights_.data(),
-                   spots_.data(), bias_.size() == 0 ? nullptr : bias_.data(), static_cast<float*>(out));
+    g.image_weights = image_weights_;
+    return g;
   }
-
- private:
-  using Kernel = decltype(&implicit_gemm_wgmma_kernel<32, 4, kSplit, false>);
 
   template <int kMaps, int kTiles>
   Kernel kernel_of() const {
@@ -206,11 +208,42 @@ class ImplicitGemmWgmma final : public Strategy {
     }
   }
 
-  ConvProblem problem_;
+  ConvShape shape_;
   WgmmaPlan plan_;
+  int64_t image_weights_ = 0;
   WgmmaPlaces places_{};
   DeviceArray<uint32_t> spots_;
-  DeviceArray<float> weights_, bias_;
+  DeviceArray<float> weights_;
+};
+
+template <bool kSplit>
+class ImplicitGemmWgmma final : public Strategy {
+ public:
+  explicit ImplicitGemmWgmma(StrategyInfo info) : Strategy(std::move(info)) {}
+
+  std::optional<std::string> refuses(const ConvProblem& p) const override {
+    if (auto why = lacks_warpgroups()) return why;
+    return refuses_wgmma(p.shape, kSplit, static_cast<int64_t>(max_shared_bytes()));
+  }
+  double error_bounds(const ConvProblem& p) const override { return tf32_error_bounds(p.shape, kSplit); }
+
+  void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
+    const WgmmaPlan plan = wgmma_plan(problem.shape, kSplit);
+    products_.prepare(problem.shape, plan, plan.weights(problem.shape, weights), 0);
+    activation_ = problem.activation;
+    bias_.assign(as<float>(weights.bias));
+  }
+
+  void launch(const void* in, void* out, Stages& stages) override {
+    const StageTimer timer(stages, kSplit ? "implicit_gemm_3xtf32" : "implicit_gemm_tf32");
+    products_.launch(info().name.c_str(), activation_, static_cast<const float*>(in),
+                     bias_.size() == 0 ? nullptr : bias_.data(), static_cast<float*>(out));
+  }
+
+ private:
+  Activation activation_ = Activation::none;
+  WgmmaProducts<kSplit> products_;
+  DeviceArray<float> bias_;
 };
 
 }  // namespace

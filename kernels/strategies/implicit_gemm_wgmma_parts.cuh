@@ -18,6 +18,7 @@ struct WgmmaGrid {
   int positions, quads, chunks, steps, stage_steps, turns;
   int run_positions;          // from the first position of 128 outputs to that of the next
   int input, barriers, bias;  // words of shared memory before them
+  int64_t image_weights;      // words from the weights of an image to those of the next; 0: of all the same
 };
 struct WgmmaPlaces {
   uint32_t of_step[WgmmaPlan::kMostSteps];

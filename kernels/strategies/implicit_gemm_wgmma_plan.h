@@ -165,14 +165,19 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int
 }
 
 /// The maps of a block are those that leave the fewest empty; its tiles as many as the sums have registers.
-/// Small images lose less where their outputs are numbered through.
-inline WgmmaPlan wgmma_plan(const ConvShape& s, bool split) {
+inline int64_t wgmma_maps(int64_t c_out) {
   int64_t maps = 128;
   for (const int64_t fewer : {96, 64, 32, 16}) {
-    const bool less = ceil_div(s.c_out, fewer) * fewer < ceil_div(s.c_out, maps) * maps;
-    if (less || s.c_out <= fewer) maps = fewer;
+    const bool less = ceil_div(c_out, fewer) * fewer < ceil_div(c_out, maps) * maps;
+    if (less || c_out <= fewer) maps = fewer;
   }
-  const int64_t tiles = maps == 32 || (maps == 16 && !split) ? 4 : 2;
+  return maps;
+}
+inline int64_t wgmma_tiles(int64_t maps, bool split) { return maps == 32 || (maps == 16 && !split) ? 4 : 2; }
+
+/// Small images lose less where their outputs are numbered through.
+inline WgmmaPlan wgmma_plan(const ConvShape& s, bool split) {
+  const int64_t maps = wgmma_maps(s.c_out), tiles = wgmma_tiles(maps, split);
   const WgmmaPlan tiled = wgmma_plan_of(s, split, maps, tiles, false);
   if (s.stride.x != 1 || s.stride.y != 1) return tiled;
   const WgmmaPlan linear = wgmma_plan_of(s, split, maps, tiles, true);

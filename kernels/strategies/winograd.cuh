@@ -14,6 +14,7 @@
 
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/winograd_kernel.cuh"
+#include "kernels/strategies/winograd_limits.h"
 
 namespace convscope::TARGET {
 namespace {
@@ -25,19 +26,7 @@ class Winograd final : public Strategy {
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     const ConvShape& s = p.shape;
-    const auto pair = [](const Axes& a) {
-      return a.y == a.x ? std::to_string(a.y) : std::to_string(a.y) + "," + std::to_string(a.x);
-    };
-    if (s.k_h != 3 || s.k_w != 3) {
-      return "its transforms are made for 3x3 kernels, not for " + std::to_string(s.k_h) + "x" +
-             std::to_string(s.k_w);
-    }
-    if (s.stride != Axes{1, 1}) {
-      return "neighbouring outputs of a tile must share inputs: stride 1 only, not " + pair(s.stride);
-    }
-    if (s.dilation != Axes{1, 1}) {
-      return "the taps must be neighbours: dilation 1 only, not " + pair(s.dilation);
-    }
+    if (auto why = refuses_winograd(s)) return why;
     if (max_shared_bytes() < Wide::kSharedBytes) {
       return "its tiles take " + std::to_string(Wide::kSharedBytes) +
              " bytes of shared memory, a block has " + std::to_string(max_shared_bytes());
