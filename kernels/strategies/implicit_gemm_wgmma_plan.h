@@ -22,6 +22,7 @@ struct WgmmaPlan {
   static constexpr int kStages = 3;       // buffers for weights
   static constexpr int kRowsOfMaps = 16;  // maps that a warp stores at a time
   static constexpr int kMostSteps = 512;
+  static constexpr int64_t kSharedBytes = 227 * 1024;  // of a block, compute capability 9.0
   static constexpr int64_t kBarrierBytes = 8 * kStages, kBiasBytes = 4 * 128;
 
   int64_t maps = 0, tiles = 0;  // of a block; of a warpgroup, 64 outputs each
@@ -34,10 +35,21 @@ struct WgmmaPlan {
   int64_t positions = 0, quads = 0, chunks = 0, buffers = 0;  // of a chunk of channels
   int64_t steps = 0, stage_steps = 0;                         // of a chunk, of a buffer of weights
 
-  /// Quads of a thread that are on their way during the products.
-  /// More where sums leave registers: of 16 maps, and of 128, which have a multiprocessor for themselves.
-  static constexpr int kFetched = 4, kFetchedMore = 5;
-  int64_t fetched() const { return maps == 16 || maps == 128 ? kFetchedMore : kFetched; }
+  /// Quads of a thread that are on their way during the products. More where sums leave registers: of 16
+  /// maps, and of 128, whose blocks have a multiprocessor for themselves.
+  static constexpr int kFetched = 4, kFetchedOf16 = 5, kFetchedOf128 = 8;
+  int64_t fetched() const { return maps == 16 ? kFetchedOf16 : maps == 128 ? kFetchedOf128 : kFetched; }
+  /// `all` quads of channels into chunks, and a chunk into steps and turns.
+  void divide(int64_t all, int64_t taps) {
+    chunks = ceil_div(all, quads);
+    buffers = chunks > 1 ? 2 : 1;
+    steps = ceil_div(quads * taps, 2);
+    const int64_t stage_bytes = (maps == 128 ? 40 : 18) * 1024;
+    int64_t turns = ceil_div(steps, std::max<int64_t>(1, stage_bytes / step_bytes()));
+    // a chunk comes in one turn of products and goes into its buffer in another
+    if (chunks > 1) turns = std::max<int64_t>(turns, 2);
+    stage_steps = ceil_div(steps, turns);
+  }
   int64_t parts() const { return split ? 2 : 1; }
   /// 16 maps: the parts of a weight are columns of one product.
   bool beside() const { return split && maps == 16; }
@@ -151,16 +163,12 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int
   // as many channels as the threads fetch at once; an even number, so that no step is half empty
   p.quads = std::clamp<int64_t>(p.fetched() * WgmmaPlan::kThreads / p.positions, 1, all);
   if (p.quads < all && p.quads > 1) p.quads = p.quads / 2 * 2;
-  // a chunk comes in one turn of products and goes into its buffer in another
   if (p.quads < all) p.quads = std::max(p.quads, std::min(all, ceil_div(3, taps)));
-  p.chunks = ceil_div(all, p.quads);
-  p.buffers = p.chunks > 1 ? 2 : 1;
-  p.steps = ceil_div(p.quads * taps, 2);
-  // one block of 128 maps has a multiprocessor for itself
-  const int64_t stage_bytes = (maps == 128 ? 40 : 18) * 1024;
-  int64_t turns = ceil_div(p.steps, std::max<int64_t>(1, stage_bytes / p.step_bytes()));
-  if (p.chunks > 1) turns = std::max<int64_t>(turns, 2);
-  p.stage_steps = ceil_div(p.steps, turns);
+  p.divide(all, taps);
+  while (p.quads > 2 && p.shared_bytes() > WgmmaPlan::kSharedBytes) {
+    p.quads -= 2;
+    p.divide(all, taps);
+  }
   return p;
 }
 
