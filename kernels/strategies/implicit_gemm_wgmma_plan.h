@@ -22,6 +22,7 @@ struct WgmmaPlan {
   static constexpr int kStages = 3;       // buffers for weights
   static constexpr int kRowsOfMaps = 16;  // maps that a warp stores at a time
   static constexpr int kMostSteps = 512;
+  static constexpr int64_t kStepsOfChunk = 20;         // beyond which longer chunks gain nothing
   static constexpr int64_t kSharedBytes = 227 * 1024;  // of a block, compute capability 9.0
   static constexpr int64_t kBarrierBytes = 8 * kStages, kBiasBytes = 4 * 128;
 
@@ -161,7 +162,8 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int
   }
   const int64_t all = ceil_div(s.c_in, 4), taps = s.k_h * s.k_w;
   // as many channels as the threads fetch at once; an even number, so that no step is half empty
-  p.quads = std::clamp<int64_t>(p.fetched() * WgmmaPlan::kThreads / p.positions, 1, all);
+  const int64_t fetched = p.fetched() * WgmmaPlan::kThreads / p.positions;
+  p.quads = std::clamp<int64_t>(std::min(fetched, WgmmaPlan::kStepsOfChunk * 2 / taps), 1, all);
   if (p.quads < all && p.quads > 1) p.quads = p.quads / 2 * 2;
   if (p.quads < all) p.quads = std::max(p.quads, std::min(all, ceil_div(3, taps)));
   p.divide(all, taps);
