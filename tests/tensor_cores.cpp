@@ -69,6 +69,8 @@ TEST(TensorCoresPlan, CasesReachEveryForm) {
     if (refuses_wgmma(c.shape, true, 227 * 1024)) continue;
     const WgmmaPlan p = wgmma_plan(c.shape, true);
     ++reached[{p.maps, p.linear}];
+    // a chunk is fetched in one turn and stored in another
+    EXPECT_GE(p.turns(), p.chunks > 1 ? 2 * p.chunks : 1) << c;
     several_chunks += p.chunks > 2, several_turns += p.steps > p.stage_steps;
     odd += p.quads_of_taps(c.shape).size() % 2;
     more_than_fetched += p.positions * p.quads > p.fetched() * WgmmaPlan::kThreads;

@@ -57,9 +57,7 @@ __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSpli
     implicit_gemm_wgmma_kernel(DeviceShape s, WgmmaGrid g, CONVSCOPE_CONSTANT(WgmmaPlaces) places,
                                Activation activation, In<float> in, In<float> weights, In<uint32_t> spots,
                                const float* bias, Out<float> out) {
-  constexpr int kItems = kMaps == 16    ? WgmmaPlan::kFetchedOf16
-                         : kMaps == 128 ? WgmmaPlan::kFetchedOf128
-                                        : WgmmaPlan::kFetched;
+  constexpr int kItems = kMaps == 16 || kMaps == 128 ? WgmmaPlan::kFetchedMore : WgmmaPlan::kFetched;
   constexpr bool kBeside = WgmmaSums<kMaps, kTiles, kSplit>::kBeside;
   constexpr int kStepWords = 8 * kMaps * (kBeside ? 3 : kSplit ? 2 : 1);
   const int thread = static_cast<int>(threadIdx.x), warpgroup = same_in_warp(thread / 128);

@@ -22,7 +22,6 @@ struct WgmmaPlan {
   static constexpr int kStages = 3;       // buffers for weights
   static constexpr int kRowsOfMaps = 16;  // maps that a warp stores at a time
   static constexpr int kMostSteps = 512;
-  static constexpr int64_t kStepsOfChunk = 20;         // beyond which longer chunks gain nothing
   static constexpr int64_t kSharedBytes = 227 * 1024;  // of a block, compute capability 9.0
   static constexpr int64_t kBarrierBytes = 8 * kStages, kBiasBytes = 4 * 128;
 
@@ -38,8 +37,8 @@ struct WgmmaPlan {
 
   /// Quads of a thread that are on their way during the products. More where sums leave registers: of 16
   /// maps, and of 128, whose blocks have a multiprocessor for themselves.
-  static constexpr int kFetched = 4, kFetchedOf16 = 5, kFetchedOf128 = 8;
-  int64_t fetched() const { return maps == 16 ? kFetchedOf16 : maps == 128 ? kFetchedOf128 : kFetched; }
+  static constexpr int kFetched = 4, kFetchedMore = 5;
+  int64_t fetched() const { return maps == 16 || maps == 128 ? kFetchedMore : kFetched; }
   /// `all` quads of channels into chunks, and a chunk into steps and turns.
   void divide(int64_t all, int64_t taps) {
     chunks = ceil_div(all, quads);
@@ -162,12 +161,12 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int
   }
   const int64_t all = ceil_div(s.c_in, 4), taps = s.k_h * s.k_w;
   // as many channels as the threads fetch at once; an even number, so that no step is half empty
-  const int64_t fetched = p.fetched() * WgmmaPlan::kThreads / p.positions;
-  p.quads = std::clamp<int64_t>(std::min(fetched, WgmmaPlan::kStepsOfChunk * 2 / taps), 1, all);
+  p.quads = std::clamp<int64_t>(p.fetched() * WgmmaPlan::kThreads / p.positions, 1, all);
   if (p.quads < all && p.quads > 1) p.quads = p.quads / 2 * 2;
-  if (p.quads < all) p.quads = std::max(p.quads, std::min(all, ceil_div(3, taps)));
+  const int64_t least = std::min(all, ceil_div(3, taps));  // two turns, unless it is the only chunk
+  p.quads = std::max(p.quads, least);
   p.divide(all, taps);
-  while (p.quads > 2 && p.shared_bytes() > WgmmaPlan::kSharedBytes) {
+  while (p.quads - 2 >= least && p.shared_bytes() > WgmmaPlan::kSharedBytes) {
     p.quads -= 2;
     p.divide(all, taps);
   }
