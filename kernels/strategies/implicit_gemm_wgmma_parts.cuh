@@ -24,7 +24,7 @@ struct WgmmaPlaces {
   uint32_t of_step[WgmmaPlan::kMostSteps];
 };
 
-/// Where a block's outputs lie: its first, in the first image; linear: the number of the first in `first`.
+/// Where the first of a block's outputs lies.
 struct WgmmaPlace {
   int map_tile, image, y, x;
 };

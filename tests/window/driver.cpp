@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +22,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+/// How many programs wait for a processor: as much longer a frame takes to come.
+double busy() {
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) return 1;
+  return std::clamp(load / std::max(1U, std::thread::hardware_concurrency()), 1.0, 8.0);
+}
+void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds * busy())); }
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
