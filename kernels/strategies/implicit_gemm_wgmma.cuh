@@ -188,23 +188,24 @@ class WgmmaProducts {
     return g;
   }
 
-  template <int kMaps, int kTiles>
+  template <int kMaps>
   Kernel kernel_of() const {
+    constexpr int kTiles = static_cast<int>(wgmma_tiles(kMaps, kSplit));
     return plan_.chunks > 1 ? implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, true>
                             : implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, false>;
   }
   Kernel kernel() const {
     switch (plan_.maps) {
       case 16:
-        return kernel_of < 16, kSplit ? 2 : 4 > ();
+        return kernel_of<16>();
       case 32:
-        return kernel_of<32, 4>();
+        return kernel_of<32>();
       case 64:
-        return kernel_of<64, 2>();
+        return kernel_of<64>();
       case 96:
-        return kernel_of<96, 2>();
+        return kernel_of<96>();
       default:
-        return kernel_of<128, 2>();
+        return kernel_of<128>();
     }
   }
 

@@ -41,9 +41,8 @@ __device__ __forceinline__ WgmmaPlace place_of_block(const WgmmaGrid& g) {
     at.image = static_cast<int>(row);
     return at;
   }
-  at.x = static_cast<int>(g.strips.take(block)) * WgmmaPlan::kRun;
-  at.y = static_cast<int>(g.bands.take(block)) * kTiles;
-  at.image = static_cast<int>(block);
+  const TilePlace tile = place_of_tile(block, g.strips, WgmmaPlan::kRun, g.bands, kTiles);
+  at.x = tile.x, at.y = tile.y, at.image = tile.image;
   return at;
 }
 

@@ -182,7 +182,9 @@ inline int64_t wgmma_maps(int64_t c_out) {
   }
   return maps;
 }
-inline int64_t wgmma_tiles(int64_t maps, bool split) { return maps == 32 || (maps == 16 && !split) ? 4 : 2; }
+constexpr int64_t wgmma_tiles(int64_t maps, bool split) {
+  return maps == 32 || (maps == 16 && !split) ? 4 : 2;
+}
 
 /// Small images lose less where their outputs are numbered through.
 inline WgmmaPlan wgmma_plan(const ConvShape& s, bool split) {

@@ -37,18 +37,9 @@ struct RingConfig {
   }
 };
 
-/// Where a tile lies.
-struct RingTile {
-  int x, y, image;
-};
 template <class C>
-__device__ __forceinline__ RingTile ring_tile(const RegisterGrid& g, int tile) {
-  uint32_t number = static_cast<uint32_t>(tile);
-  RingTile t;
-  t.x = static_cast<int>(g.tiles_x.take(number)) * C::kWidth;
-  t.y = static_cast<int>(g.tiles_y.take(number)) * C::kBlockRows;
-  t.image = static_cast<int>(number);
-  return t;
+__device__ __forceinline__ TilePlace ring_tile(const RegisterGrid& g, int tile) {
+  return place_of_tile(static_cast<uint32_t>(tile), g.tiles_x, C::kWidth, g.tiles_y, C::kBlockRows);
 }
 
 /// Starts the copies of a tile with its halo, all channels; outside of the image zeros.
@@ -57,7 +48,7 @@ __device__ __forceinline__ void ring_fill(const DeviceShape& s, const RegisterGr
                                           typename C::T* stage, const typename C::T* in) {
   using T = typename C::T;
   if (tile < g.tiles) {
-    const RingTile t = ring_tile<C>(g, tile);
+    const TilePlace t = ring_tile<C>(g, tile);
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int first_x = t.x - C::kHalo - C::kLead, first_y = t.y - s.pad_y;
     const T* const planes = in + int64_t{t.image} * s.c_in * s.in_plane;
@@ -135,7 +126,7 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(C::kThreads, C::kBlocks)
     copy_async_wait<0>();
     __syncthreads();  // this tile is there, and the other one is no longer read
     ring_fill<C>(s, g, tile + blocks, ring + (stage ^ 1) * stage_values, in);
-    const RingTile t = ring_tile<C>(g, tile);
+    const TilePlace t = ring_tile<C>(g, tile);
     const T* const corner = ring + stage * stage_values + row0 * C::kPitch + lane * C::kPixels;
     int weight = 0;
     CONVSCOPE_UNROLL_BY(1)

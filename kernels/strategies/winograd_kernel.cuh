@@ -166,8 +166,7 @@ __device__ __forceinline__ void finish_tile(const DeviceShape& s, int y, int x, 
   if (s.pad_y > 2 || s.pad_x > 2) {
     CONVSCOPE_UNROLL
     for (int i = 0; i < C::kM * C::kM; ++i) {
-      const int in_y = y + i / C::kM - s.pad_y, in_x = x + i % C::kM - s.pad_x;
-      if (in_y < -2 || in_y >= s.h || in_x < -2 || in_x >= s.w) tile[i / C::kM][i % C::kM] = T(0);
+      if (sees_nothing(s, y + i / C::kM, x + i % C::kM)) tile[i / C::kM][i % C::kM] = T(0);
     }
   }
   CONVSCOPE_UNROLL

@@ -6,14 +6,16 @@
 #include "kernels/strategies/device_strategy.h"
 #include "kernels/strategies/four.cuh"
 #include "kernels/strategies/tensor_values.cuh"
+#include "kernels/strategies/winograd_products_plan.h"
 #include "kernels/strategies/winograd_transform.cuh"
 
 namespace convscope::TARGET {
 namespace {
 
 struct WinogradPassConfig {
-  static constexpr int kThreads = 256;  // a tile each
-  static constexpr int kM = 4, kSide = kM + 2, kPositions = kSide * kSide;
+  static constexpr int kThreads = WinogradProductsPlan::kThreads;
+  static constexpr int kM = WinogradProductsPlan::kM, kSide = kM + 2, kPositions = kSide * kSide;
+  static_assert(kPositions == WinogradProductsPlan::kPositions);
   /// Outputs of a warp's tiles on their way out: [row][tile][column].
   static constexpr int kStage = kM * 32 * kM;
   static constexpr std::size_t kSharedBytes = sizeof(float) * kStage * kThreads / 32;
@@ -26,17 +28,9 @@ struct WinogradTiles {
   int64_t pitch;
 };
 
-/// A tile's first output.
-struct TilePlace {
-  int image, y, x;
-};
 __device__ __forceinline__ TilePlace place_of_tile(const WinogradTiles& g, int tile) {
-  uint32_t number = static_cast<uint32_t>(tile);
-  TilePlace at;
-  at.x = static_cast<int>(g.across.take(number)) * WinogradPassConfig::kM;
-  at.y = static_cast<int>(g.down.take(number)) * WinogradPassConfig::kM;
-  at.image = static_cast<int>(number);
-  return at;
+  constexpr int kM = WinogradPassConfig::kM;
+  return convscope::place_of_tile(static_cast<uint32_t>(tile), g.across, kM, g.down, kM);
 }
 
 /// B^T d B of a tile and channel a thread, [position][channel][tile]; empty tiles are zeros. Neighbouring
@@ -90,12 +84,6 @@ __device__ __forceinline__ void transform_products(
     CONVSCOPE_UNROLL
     for (int i = 0; i < C::kM; ++i) outputs[i][j] = column[i];
   }
-}
-
-/// A window that lies in the padding as a whole: its terms cancel only roughly.
-__device__ __forceinline__ bool sees_nothing(const DeviceShape& s, int y, int x) {
-  const int in_y = y - s.pad_y, in_x = x - s.pad_x;
-  return in_y < -2 || in_y >= s.h || in_x < -2 || in_x >= s.w;
 }
 
 /// A thread transforms the products of a tile and map; a warp writes its tiles' outputs through shared

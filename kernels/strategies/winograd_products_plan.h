@@ -16,7 +16,8 @@ namespace convscope {
 /// M[p] = U[p] V[p] for each position p of a transformed tile: maps x channels times channels x tiles. That
 /// is a 1x1 convolution of 36 images, each with weights of its own, whose pixels are the tiles.
 struct WinogradProductsPlan {
-  static constexpr int64_t kM = 4, kPositions = 36;
+  static constexpr int kM = 4, kPositions = 36;
+  static constexpr int kThreads = 256;                     // of a block of the transforms, a tile each
   static constexpr int64_t kMostBytes = int64_t{1} << 34;  // of what lies in memory between the kernels
 
   int64_t across = 0, down = 0;  // tiles along an image's axes
@@ -73,7 +74,8 @@ inline std::optional<std::string> refuses_winograd_products(const ConvShape& s, 
            " (winograd_f4 never holds them)";
   }
   if (auto why = refuses_wgmma(plan.products, true, shared_limit)) return why;
-  return refuses_size(s, plan.pitch / 256 * std::max(s.c_in, s.c_out));  // of the transforms
+  return refuses_size(
+      s, plan.pitch / WinogradProductsPlan::kThreads * std::max(s.c_in, s.c_out));  // of the transforms
 }
 
 }  // namespace convscope

@@ -54,6 +54,20 @@ struct Divisor {
   }
 };
 
+/// A tile's first output.
+struct TilePlace {
+  int x, y, image;
+};
+/// Of tiles of so many outputs that are numbered across an image, then down, then through the images.
+CONVSCOPE_HOST_DEVICE TilePlace place_of_tile(uint32_t number, const Divisor& across, int width,
+                                              const Divisor& down, int height) {
+  TilePlace at;
+  at.x = static_cast<int>(across.take(number)) * width;
+  at.y = static_cast<int>(down.take(number)) * height;
+  at.image = static_cast<int>(number);
+  return at;
+}
+
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace convscope
