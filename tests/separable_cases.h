@@ -72,6 +72,9 @@ inline std::vector<ConvCase> quads_cases() {
   add({1, 1, 3, 200, 1, 5, 3, {1, 1}, {2, 1}, {1, 1}}, false);      // fewer rows than taps
   add({1, 1, 6, 128, 1, 1, 9, {1, 1}, {2, 4}, {1, 1}}, true, Activation::relu);  // rows of padding
   add({1, 1, 1, 3000, 1, 1, 601, {1, 1}, {0, 300}, {1, 1}}, false);
+  add({1, 1, 1, 3000, 1, 1, 5, {1, 1}, {1, 2}, {1, 1}}, true);   // a row, and rows of padding
+  add({2, 2, 1, 70000, 2, 1, 7, {1, 1}, {0, 3}, {1, 1}}, true);  // more tiles than blocks
+  add({1, 1, 2, 200000, 1, 1, 4, {1, 1}, {0, 1}, {1, 1}}, false);
   return cases;
 }
 

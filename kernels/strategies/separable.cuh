@@ -166,7 +166,7 @@ class Separable final : public Strategy {
     sliding_ = s.stride == Axes{1, 1} && s.dilation == Axes{1, 1};
     tile_ = tile_for(s);
     upload(filters, s);
-    if constexpr (std::is_same_v<T, float>) quads_ = QuadsPasses(s, filters);
+    if constexpr (std::is_same_v<T, float>) quads_ = QuadsPasses(problem_, filters);
     bias_.assign(as<T>(weights.bias));
     copies_ =
         ranks_ == 1 ? DeviceMemory() : DeviceMemory(static_cast<std::size_t>(s.input_size()) * sizeof(T));

@@ -21,13 +21,13 @@ class QuadsPlan {
         quads_a_map_(s.c_in * (column_quads_ + ceil_div(lead_ + s.k_w, 4))) {
     if (is_row_) {
       tile_quads_ = QuadsConfig::kWarpColumns / 4;
-      tile_rows_ = one_row_ ? 1 : kWarps * SlideConfig::kAlong;
-      if (one_row_) tile_quads_ *= kWarps * SlideConfig::kAlong;
+      tile_rows_ = one_row_ ? 1 : QuadsConfig::kRowWarps * SlideConfig::kAlong;
+      if (one_row_) tile_quads_ *= QuadsConfig::kRowWarps * SlideConfig::kAlong;
     } else {
       tile_quads_ = QuadsConfig::kQuads + 1 - ceil_div(lead_ + s.k_w + 3, 4);
       runs_ = QuadsConfig::kMostRuns;
       if (tile_quads_ > 0) {
-        while (runs_ > 1 && tiles(s, runs_) * s.c_out * s.n < kBlocksEnough) --runs_;
+        while (runs_ > 1 && tiles_of_map(s, runs_) * s.c_out * s.n < kBlocksEnough) --runs_;
       }
       tile_rows_ = runs_ * SlideConfig::kDown;
     }
@@ -42,16 +42,19 @@ class QuadsPlan {
   int64_t quads_a_map() const { return quads_a_map_; }
   int64_t maps_a_launch() const { return SeparableTaps::kQuads / quads_a_map_; }
   int64_t launches(const ConvShape& s) const { return ceil_div(s.c_out, maps_a_launch()); }
-  int64_t blocks(const ConvShape& s, int64_t maps) const { return tiles_x(s) * tiles_y(s) * maps * s.n; }
+  int64_t tiles(const ConvShape& s, int64_t maps) const { return tiles_x(s) * tiles_y(s) * maps * s.n; }
   int64_t threads() const { return is_row_ ? QuadsConfig::kRowThreads : runs_ * QuadsConfig::kQuads; }
-  std::size_t shared_bytes() const {
-    return static_cast<std::size_t>(runs_ * SlideConfig::kDown * QuadsConfig::kQuads) * sizeof(Four<float>);
+  std::size_t shared_bytes(const ConvShape& s) const {
+    const int64_t stage = run_stage_quads(static_cast<int>(tile_quads_), static_cast<int>(lead_ + s.k_w));
+    const int64_t quads = one_row_ ? 2 * stage : runs_ * SlideConfig::kDown * QuadsConfig::kQuads;
+    return static_cast<std::size_t>(quads) * sizeof(Four<float>);
   }
 
   QuadsGrid grid(const ConvShape& s, int64_t maps) const {
     return {Divisor(tiles_x(s)),
             Divisor(tiles_y(s)),
             Divisor(maps),
+            static_cast<int>(tiles(s, maps)),
             static_cast<int>(tile_quads_),
             static_cast<int>(runs_),
             static_cast<int>(lead_),
@@ -76,11 +79,10 @@ class QuadsPlan {
   }
 
  private:
-  static constexpr int64_t kWarps = QuadsConfig::kRowThreads / 32;
   /// Two for each multiprocessor of an H200: with fewer, smaller blocks share the work out more evenly.
   static constexpr int64_t kBlocksEnough = 264;
 
-  int64_t tiles(const ConvShape& s, int64_t runs) const {
+  int64_t tiles_of_map(const ConvShape& s, int64_t runs) const {
     return tiles_x(s) * ceil_div(s.out_h(), runs * SlideConfig::kDown);
   }
   int64_t tiles_x(const ConvShape& s) const { return ceil_div(s.out_w(), 4 * tile_quads_); }
@@ -88,7 +90,7 @@ class QuadsPlan {
   bool fits_counters(const ConvShape& s) const {
     constexpr int64_t kLimit = int64_t{1} << 31;
     const int64_t reach = 4 * (tile_quads_ + QuadsConfig::kQuads) + s.k_w + s.pad.x;
-    return blocks(s, s.c_out) < kLimit && s.out_w() + reach < kLimit &&
+    return tiles(s, s.c_out) < kLimit && s.out_w() + reach < kLimit &&
            s.out_h() + tile_rows_ + s.k_h + s.pad.y < kLimit;
   }
 
@@ -105,12 +107,17 @@ inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(
 class QuadsPasses {
  public:
   QuadsPasses() = default;
-  QuadsPasses(const ConvShape& s, const RankFilters& filters) {
+  QuadsPasses(const ConvProblem& p, const RankFilters& filters) {
+    const ConvShape& s = p.shape;
     const QuadsPlan plan(s);
     if (!plan.takes()) return;
+    const int64_t together =
+        resident_blocks(kernel(p, plan), static_cast<int>(plan.threads()), plan.shared_bytes(s));
     for (int64_t first = 0; first < s.c_out; first += plan.maps_a_launch()) {
       const int64_t maps = std::min(plan.maps_a_launch(), s.c_out - first);
-      passes_.push_back({first, maps, plan.taps(s, filters, first, maps)});
+      int64_t blocks = plan.tiles(s, maps);
+      if (plan.one_row()) blocks = ceil_div(blocks, ceil_div(blocks, together));  // each with as many tiles
+      passes_.push_back({first, maps, blocks, plan.taps(s, filters, first, maps)});
     }
   }
 
@@ -124,8 +131,8 @@ class QuadsPasses {
     const QuadsPlan plan(s);
     const DeviceShape shape = device_shape(s);
     for (const Pass& pass : passes_) {
-      TARGET::launch("separable", kernel(p, plan), dim3(static_cast<unsigned>(plan.blocks(s, pass.maps))),
-                     dim3(static_cast<unsigned>(plan.threads())), plan.shared_bytes(), shape,
+      TARGET::launch("separable", kernel(p, plan), dim3(static_cast<unsigned>(pass.blocks)),
+                     dim3(static_cast<unsigned>(plan.threads())), plan.shared_bytes(s), shape,
                      plan.grid(s, pass.maps), p.activation, in, bias == nullptr ? nullptr : bias + pass.first,
                      out + pass.first * shape.out_plane, pass.taps);
     }
@@ -133,15 +140,15 @@ class QuadsPasses {
 
  private:
   struct Pass {
-    int64_t first, maps;
+    int64_t first, maps, blocks;
     SeparableTaps taps;
   };
-  using Kernel = decltype(&separable_row_kernel<true, Rounding::fused>);
+  using Kernel = decltype(&separable_row_kernel<Rounding::fused>);
 
   template <Rounding R>
   static Kernel kernel_of(const ConvShape& s, const QuadsPlan& plan) {
-    if (plan.one_row()) return separable_row_kernel<true, R>;
-    if (plan.is_row()) return separable_row_kernel<false, R>;
+    if (plan.one_row()) return separable_run_kernel<R>;
+    if (plan.is_row()) return separable_row_kernel<R>;
     return s.c_in == 1 ? separable_quads_kernel<true, R> : separable_quads_kernel<false, R>;
   }
   static Kernel kernel(const ConvProblem& p, const QuadsPlan& plan) {
