@@ -51,13 +51,12 @@ struct WgmmaWeights {
 constexpr int wgmma_blocks(int maps, bool split) { return maps == 128 ? 1 : maps > 16 ? 2 : split ? 4 : 3; }
 
 /// Shared memory: the buffers of weights, those of the input, at the end in their place the sums on their way
-/// out; the barriers, the bias. kChunks: channels come in several chunks.
-template <int kMaps, int kTiles, bool kSplit, bool kChunks>
+/// out; the barriers, the bias. kChunks: channels come in several chunks. kFetched: as the plan has it.
+template <int kMaps, int kTiles, bool kSplit, bool kChunks, int kFetched>
 __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSplit))
     implicit_gemm_wgmma_kernel(DeviceShape s, WgmmaGrid g, CONVSCOPE_CONSTANT(WgmmaPlaces) places,
                                Activation activation, In<float> in, In<float> weights, In<uint32_t> spots,
                                const float* bias, Out<float> out) {
-  constexpr int kItems = kMaps == 16 || kMaps == 128 ? WgmmaPlan::kFetchedMore : WgmmaPlan::kFetched;
   constexpr bool kBeside = WgmmaSums<kMaps, kTiles, kSplit>::kBeside;
   constexpr int kStepWords = 8 * kMaps * (kBeside ? 3 : kSplit ? 2 : 1);
   const int thread = static_cast<int>(threadIdx.x), warpgroup = same_in_warp(thread / 128);
@@ -82,7 +81,7 @@ __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSpli
   const float* chunk_in = in + int64_t{at.image} * s.c_in * s.in_plane;
   float* buffer = shared + g.input;
   int other_buffer = buffer_words;  // words from one buffer of the input to the other
-  WgmmaInput<kItems, kSplit> input;
+  WgmmaInput<kFetched, kSplit> input;
   input.place(s, g, at, spots, count);
   input.fetch(s, chunk_in, s.c_in);
   if (thread < kMaps) {  // -0 changes no sum
@@ -166,7 +165,7 @@ class WgmmaProducts {
   }
 
  private:
-  using Kernel = decltype(&implicit_gemm_wgmma_kernel<32, 4, kSplit, false>);
+  using Kernel = decltype(&implicit_gemm_wgmma_kernel<32, 4, kSplit, false, wgmma_fetched(32, false)>);
 
   WgmmaGrid grid(const float* out) const {
     const ConvShape& s = shape_;
@@ -188,11 +187,12 @@ class WgmmaProducts {
     return g;
   }
 
-  template <int kMaps>
+  template <int kMaps, bool kOneTap = false>
   Kernel kernel_of() const {
-    constexpr int kTiles = static_cast<int>(wgmma_tiles(kMaps, kSplit));
-    return plan_.chunks > 1 ? implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, true>
-                            : implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, false>;
+    constexpr int kTiles = static_cast<int>(wgmma_tiles(kMaps, kSplit)),
+                  kFetched = wgmma_fetched(kMaps, kOneTap);
+    return plan_.chunks > 1 ? implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, true, kFetched>
+                            : implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, false, kFetched>;
   }
   Kernel kernel() const {
     switch (plan_.maps) {
@@ -205,7 +205,7 @@ class WgmmaProducts {
       case 96:
         return kernel_of<96>();
       default:
-        return kernel_of<128>();
+        return shape_.k_h * shape_.k_w == 1 ? kernel_of<128, true>() : kernel_of<128>();
     }
   }
 

@@ -175,7 +175,8 @@ __device__ __forceinline__ void start_products(const WgmmaGrid& g, const FactorI
   CONVSCOPE_UNROLL
   for (int t = 0; t < kTiles; ++t) {
     const FactorInShared big = input.moved(t / 2 * g.run_positions + t % 2 * 8);
-    if constexpr (kSplit && kMaps == 16) {  // big x (small, big), then small x (big, zeros)
+    if constexpr (WgmmaSums<kMaps, kTiles,
+                            kSplit>::kBeside) {  // big x (small, big), then small x (big, zeros)
       multiply_tf32<2 * kMaps>(sum.v[t], big, weights);
       multiply_tf32<2 * kMaps>(sum.v[t], big.moved(to_small), weights.moved(kMaps));
     } else {

@@ -34,11 +34,8 @@ struct WgmmaPlan {
   int64_t image_rows = 0;                                     // linear: rows from image to image
   int64_t positions = 0, quads = 0, chunks = 0, buffers = 0;  // of a chunk of channels
   int64_t steps = 0, stage_steps = 0;                         // of a chunk, of a buffer of weights
+  int64_t fetched = 0;  // quads of a thread that are on their way during the products, at most
 
-  /// Quads of a thread that are on their way during the products. More where sums leave registers: of 16
-  /// maps, and of 128, whose blocks have a multiprocessor for themselves.
-  static constexpr int kFetched = 4, kFetchedMore = 5;
-  int64_t fetched() const { return maps == 16 || maps == 128 ? kFetchedMore : kFetched; }
   /// `all` quads of channels into chunks, and a chunk into steps and turns.
   void divide(int64_t all, int64_t taps) {
     chunks = ceil_div(all, quads);
@@ -139,6 +136,13 @@ struct WgmmaPlan {
   }
 };
 
+/// More where sums leave registers: of 16 maps, and of 128, whose blocks have a multiprocessor for
+/// themselves; most with one tap, whose chunks are as many products as quads.
+constexpr int wgmma_fetched(int64_t maps, bool one_tap) {
+  if (maps == 128) return one_tap ? 8 : 5;
+  return maps == 16 ? 5 : 4;
+}
+
 /// The plan for so many maps a block.
 inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int64_t tiles, bool linear) {
   WgmmaPlan p;
@@ -161,7 +165,8 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int
   }
   const int64_t all = ceil_div(s.c_in, 4), taps = s.k_h * s.k_w;
   // as many channels as the threads fetch at once; an even number, so that no step is half empty
-  p.quads = std::clamp<int64_t>(p.fetched() * WgmmaPlan::kThreads / p.positions, 1, all);
+  p.fetched = wgmma_fetched(maps, taps == 1);
+  p.quads = std::clamp<int64_t>(p.fetched * WgmmaPlan::kThreads / p.positions, 1, all);
   if (p.quads < all && p.quads > 1) p.quads = p.quads / 2 * 2;
   const int64_t least = std::min(all, ceil_div(3, taps));  // two turns, unless it is the only chunk
   p.quads = std::max(p.quads, least);
