@@ -3,10 +3,10 @@
 // computes from one while the other is on its way (cp.async), tile after tile; a thread makes four
 // neighbouring pixels of a few rows.
 //
-// Measured on an H200 (sm_90), streaming: 5x5 to 16 maps 119 us (131 without shared memory, its rows being
-// read again for each tap), grey 3x3 7.3 us, grey 15x15 23.4 us. The blocks of a launch are as many as run at
-// once, each with the same number of tiles. Unrolled is what stays below about 1600 multiply-adds; see
-// register_strip.cuh for why, and for the eight multiply-adds of a weight.
+// Measured on an H200 (sm_90), streaming: 5x5 to 16 maps 128 us (169 without shared memory, its rows being
+// read again for each group of maps), grey 3x3 7.1 us, grey 15x15 29.5 us. The blocks of a launch are as many
+// as run at once, each with the same number of tiles. Unrolled is what stays below about 1600 multiply-adds;
+// see register_strip.cuh for why, and for the sixteen multiply-adds of a weight.
 
 #include "kernels/strategies/constant_weights.cuh"
 #include "kernels/strategies/device_strategy.h"

@@ -3,15 +3,17 @@
 // L1 cache, and keeps a strip of outputs of several maps in registers.
 //
 // Measured on an H200 (sm_90), streaming, and why it is so:
-// - A weight read from constant memory into a uniform register (ULDC) feeds eight multiply-adds: with two the
-//   reads alone take a third of the issue slots.
+// - A weight read from constant memory into a uniform register (ULDC) feeds many multiply-adds: with two the
+//   reads alone take a third of the issue slots, and every read of weights that other warps have displaced
+//   from the constant cache halts its warp. Of 64 sums four maps of sixteen pixels have half as many as eight
+//   maps of eight (workload B: 52.6 us and 56.5).
 // - Loops over groups of maps and channels are not unrolled: straight code of more than about a thousand
-//   instructions, met by warps at different places, misses the instruction cache (workload B: 52.5 us; with
-//   everything unrolled 61).
+//   instructions, met by warps at different places, misses the instruction cache (with everything unrolled B
+//   took an eighth longer).
+// - Maps are written past the caches (st.global.cs), from which nobody reads them soon.
 // - Where rows of the output are aligned, a thread's four neighbours are one store of 16 bytes. Elsewhere
 //   (workload A, rows of 959 values) lanes take neighbouring pixels, and values go round the warp so that it
-//   writes whole lines of 128 bytes; many warps with few pixels each then hide the loads (A: 21 us, 23.5 with
-//   four pixels a thread).
+//   writes whole lines of 128 bytes; many warps with few pixels each then hide the loads.
 
 #include "kernels/strategies/constant_weights.cuh"
 #include "kernels/strategies/device_strategy.h"
@@ -23,11 +25,11 @@ namespace {
 /// kNeighbours: a thread's pixels are four neighbours, read and written as 16 bytes (stride 1, rows of input
 /// and output aligned, `same` padding); else kPixels pixels 32 apart. kPairs: the first two taps of a row are
 /// one aligned read of 8 bytes (stride 2).
-template <class T_, int kK_, int kS_, int kMaps_, int kRows_, int kPixels_, bool kNeighbours_, bool kPairs_,
-          int kThreads_, int kBlocks_, int kChannels_ = 0>
+template <class T_, int kK_, int kS_, int kD_, int kMaps_, int kRows_, int kPixels_, bool kNeighbours_,
+          bool kPairs_, int kThreads_, int kBlocks_, int kChannels_ = 0>
 struct StripConfig {
   using T = T_;
-  static constexpr int kK = kK_, kS = kS_, kMaps = kMaps_, kRows = kRows_, kPixels = kPixels_;
+  static constexpr int kK = kK_, kS = kS_, kD = kD_, kMaps = kMaps_, kRows = kRows_, kPixels = kPixels_;
   static constexpr bool kNeighbours = kNeighbours_, kPairs = kPairs_;
   static constexpr int kThreads = kThreads_, kBlocks = kBlocks_;  // blocks an SM is to hold
   static constexpr int kChannels = kChannels_;  // c_in, of one group of maps, all unrolled; 0: any
@@ -35,8 +37,10 @@ struct StripConfig {
   static constexpr int kBlockRows = kThreads / 32 * kRows;
   static constexpr int kWindow = (kRows - 1) * kS + kK;  // rows of input under a strip
   static constexpr int kRow =
-      kNeighbours ? kPixels + kK - 1 : kPixels * kK;  // values of a row that a thread needs
+      kNeighbours ? kPixels + (kK - 1) * kD : kPixels * kK;  // values of a row that a thread needs
   static_assert(!kNeighbours || (kPixels == 4 && kS == 1));
+  static_assert(kD == 1 || kNeighbours);
+  static_assert(kThreads / 32 % kD == 0, "a thread's rows lie kD apart, so that they share rows of input");
 };
 
 /// The values of one row of input that a thread needs. `row`: at its first pixel's first tap; x, y: of that
@@ -47,10 +51,14 @@ __device__ __forceinline__ void strip_row(const DeviceShape& s, const typename C
   using T = typename C::T;
   const bool row_inside = kInside || (y >= 0 && y < s.h);
   if constexpr (C::kNeighbours) {
-    constexpr int kLead = C::kK / 2;
+    constexpr int kLead = C::kK / 2 * C::kD;
+    if constexpr (kInside && kLead == 2) {
+      read_only2(row, values[0], values[1]);
+      read_only2(row + 6, values[6], values[7]);
+    }
     CONVSCOPE_UNROLL
     for (int i = 0; i < C::kRow; ++i) {
-      if (i >= kLead && i < kLead + 4) continue;
+      if ((kInside && kLead == 2) || (i >= kLead && i < kLead + 4)) continue;
       const bool inside = kInside || (row_inside && x + i >= 0 && x + i < s.w);
       values[i] = inside ? read_only(row + i) : T(0);
     }
@@ -90,9 +98,9 @@ __device__ __forceinline__ void strip_sums(const DeviceShape& s, int x, int y, i
        ++c, plane += s.in_plane, weight += C::kK * C::kK * C::kMaps) {
     const T* row = plane;
     CONVSCOPE_UNROLL
-    for (int r = 0; r < C::kWindow; ++r, row += s.w) {
+    for (int r = 0; r < C::kWindow; ++r, row += C::kD * s.w) {
       T values[C::kRow];
-      strip_row<C, kInside>(s, row, in_x, in_y + r, values);
+      strip_row<C, kInside>(s, row, in_x, in_y + r * C::kD, values);
       CONVSCOPE_UNROLL
       for (int a = 0; a < C::kRows; ++a) {
         const int i = r - a * C::kS;  // row of taps
@@ -100,7 +108,7 @@ __device__ __forceinline__ void strip_sums(const DeviceShape& s, int x, int y, i
         CONVSCOPE_UNROLL
         for (int j = 0; j < C::kK; ++j) {
           multiply_maps<C::kMaps, C::kPixels, Rounding::fused>(
-              weights.values + weight + (i * C::kK + j) * C::kMaps, values + j, kStep, sum[a]);
+              weights.values + weight + (i * C::kK + j) * C::kMaps, values + j * C::kD, kStep, sum[a]);
         }
       }
     }
@@ -123,8 +131,9 @@ __device__ __forceinline__ void strip_groups(const DeviceShape& s, const Registe
     CONVSCOPE_UNROLL
     for (int a = 0; a < C::kRows; ++a) {
       finish_maps<C::kMaps, C::kPixels, kActive>(bias, activation, sum[a]);
-      if (!kInside && y + a >= s.out_h) continue;
-      T* const to = out + ((int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{y + a} * s.out_w + x);
+      const int row = y + a * C::kD;
+      if (!kInside && row >= s.out_h) continue;
+      T* const to = out + ((int64_t{image} * s.c_out + map0) * s.out_plane + int64_t{row} * s.out_w + x);
       const int width = s.out_w - x, maps = g.last_map - map0;
       if (kInside && maps >= C::kMaps) {
         store_maps<C::kMaps, C::kPixels, C::kNeighbours, true>(s, to, lane, width, maps, sum[a]);
@@ -144,13 +153,15 @@ __global__ void CONVSCOPE_LAUNCH_BOUNDS(C::kThreads, C::kBlocks)
   uint32_t block = blockIdx.x;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int x = static_cast<int>(g.tiles_x.take(block)) * C::kWidth;
-  const int y = static_cast<int>(g.tiles_y.take(block)) * C::kBlockRows + warp * C::kRows;
+  const int y = static_cast<int>(g.tiles_y.take(block)) * C::kBlockRows + warp / C::kD * C::kD * C::kRows +
+                warp % C::kD;  // the thread's rows are y + a * kD
   const int image = static_cast<int>(block);
   if (y >= s.out_h) return;
   const typename C::T* const planes = in + int64_t{image} * s.c_in * s.in_plane;
   const int first_x = x * C::kS - s.pad_x, first_y = y * C::kS - s.pad_y;
-  const bool inside = first_x >= 0 && first_x + (C::kWidth - 1) * C::kS + C::kK <= s.w && first_y >= 0 &&
-                      first_y + C::kWindow <= s.h && x + C::kWidth <= s.out_w && y + C::kRows <= s.out_h;
+  const bool inside = first_x >= 0 && first_x + (C::kWidth - 1) * C::kS + (C::kK - 1) * C::kD + 1 <= s.w &&
+                      first_y >= 0 && first_y + (C::kWindow - 1) * C::kD + 1 <= s.h &&
+                      x + C::kWidth <= s.out_w && y + (C::kRows - 1) * C::kD + 1 <= s.out_h;
   if (inside) {
     strip_groups<C, true, kActive>(s, g, x, y, lane, image, activation, planes, out, weights);
   } else {

@@ -175,23 +175,24 @@ class RegisterTiled final : public Strategy {
       const int64_t k = s.k_h, stride = s.stride.x, dilation = s.dilation.x, c = s.c_out;
       if (k == 3 && stride == 2 && dilation == 1 && s.pad.x % 2 == 0) {
         if (c > 8 && c <= 16 && s.c_in == 3)
-          return use_strip<StripConfig<T, 3, 2, 16, 1, 2, false, true, 256, 4, 3>>(maps);
-        if (c > 8) return use_strip<StripConfig<T, 3, 2, 16, 1, 2, false, true, 256, 4>>(maps);
-        if (c > 4) return use_strip<StripConfig<T, 3, 2, 8, 1, 4, false, true, 128, 7>>(maps);
+          return use_strip<StripConfig<T, 3, 2, 1, 16, 1, 2, false, true, 256, 4, 3>>(maps);
+        if (c > 8) return use_strip<StripConfig<T, 3, 2, 1, 16, 1, 2, false, true, 256, 4>>(maps);
+        if (c > 4) return use_strip<StripConfig<T, 3, 2, 1, 8, 1, 4, false, true, 128, 7>>(maps);
       }
       if (stride != 1) return nullptr;
       if (s.out_w() != s.w || s.pad.x != k / 2 * dilation) {  // rows of the output are not aligned
         if (k == 3 && dilation == 1 && c > 4)
-          return use_strip<StripConfig<T, 3, 1, 8, 2, 4, false, false, 128, 4>>(maps);
+          return use_strip<StripConfig<T, 3, 1, 1, 8, 2, 4, false, false, 128, 4>>(maps);
         return nullptr;
       }
       if (k == 3 && dilation == 1) {
-        if (c > 4) return use_strip<StripConfig<T, 3, 1, 8, 2, 4, true, false, 128, 4>>(maps);
+        if (c > 4) return use_strip<StripConfig<T, 3, 1, 1, 4, 4, 4, true, false, 128, 4>>(maps);
         return c > 1 ? use_ring<3, 1, 4, 2, 5, true>(s, maps) : use_ring<3, 1, 1, 4, 8, true>(s, maps);
       }
-      if (k == 3 && dilation == 2 && c > 1) return use_ring<3, 2, 8, 2, 5, true>(s, maps);
+      if (k == 3 && dilation == 2 && c > 1)
+        return use_strip<StripConfig<T, 3, 1, 2, 4, 4, 4, true, false, 128, 4>>(maps);
       if (k == 5 && dilation == 1) {
-        if (c > 4) return use_ring<5, 1, 8, 2, 4, true>(s, maps);
+        if (c > 4) return use_ring<5, 1, 4, 4, 4, true>(s, maps);
         return c > 1 ? use_ring<5, 1, 4, 2, 5, true>(s, maps) : use_ring<5, 1, 1, 4, 6, true>(s, maps);
       }
       if (k == 7 && dilation == 1) {

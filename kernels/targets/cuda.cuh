@@ -85,10 +85,11 @@ __device__ __forceinline__ void read_only4(const float* from, float (&to)[4]) {
   to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-/// Writes four neighbours, 16 bytes of floats aligned to as many. In assembly, because the compiler takes
-/// four stores where its registers are not neighbours.
+/// Writes four neighbours, 16 bytes of floats aligned to as many, past the caches as far as they go: outputs
+/// are not read soon. In assembly, because the compiler takes four stores where its registers are not
+/// neighbours.
 __device__ __forceinline__ void store4(float* to, float a, float b, float c, float d) {
-  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(a), "f"(b), "f"(c), "f"(d)
+  asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(a), "f"(b), "f"(c), "f"(d)
                : "memory");
 }
 __device__ __forceinline__ void store4(double* to, double a, double b, double c, double d) {
