@@ -178,7 +178,10 @@ void expect_every_picture_to_be_one_frame_and_a_new_one(const std::string& targe
   Verdict verdict;
   while (verdict.read < frames) {
     const cv::Mat picture = pictures.next();
-    ASSERT_FALSE(picture.empty()) << "picture " << verdict.read + 1 << " did not come";
+    ASSERT_FALSE(picture.empty()) << "picture " << verdict.read + 1 << " did not come, "
+                                  << seconds_since(start)
+                                  << " s after the first: " << window.state()["recording"]
+                                  << window.state()["flow"] << window.errors();
     verdict.judge(barcode::read(kW, kH, [&](int64_t y, int64_t x) {
       const auto at = [&](int64_t pixel, double from) {
         return static_cast<int>((static_cast<double>(pixel) + 0.5 - from) / step);
