@@ -126,7 +126,20 @@ Driver::~Driver() {
 // with no window manager nobody else gives the window the keyboard
 void Driver::focus() { shell("xdotool windowfocus --sync " + window_ + " 2>/dev/null"); }
 
-void Driver::key(const std::string& name) { shell("xdotool key " + name), pause(0.05); }
+// A dialog takes letters some frames after the key that opens it: waits for the state that the window writes
+// when it has come to rest again. A stream never does, and what takes long to compute comes later.
+void Driver::key(const std::string& name) {
+  const auto frames = [this] {
+    const Json s = state();
+    return s.is_null() ? int64_t{0} : s["window"]["frames"].get<int64_t>();
+  };
+  const int64_t before = frames();
+  shell("xdotool key " + name);
+  pause(0.05);
+  const auto until = Clock::now() + std::chrono::milliseconds(500);
+  while (frames() <= before && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
 void Driver::type(const std::string& text) { shell("xdotool type --delay 25 '" + text + "'"), pause(0.1); }
 
 void Driver::move(int x, int y) {
