@@ -188,8 +188,8 @@ uint64_t Driver::picture_on_screen(const Json& state) const {
 }
 
 Json Driver::state() const {
-  const std::string text = text_of(path("state.json"));
-  return Json::parse(text, nullptr, false).is_discarded() ? Json() : Json::parse(text);
+  const Json parsed = Json::parse(text_of(path("state.json")), nullptr, false);
+  return parsed.is_discarded() ? Json() : parsed;
 }
 
 Json Driver::wait_for(const std::string& what, const std::function<bool(const Json&)>& wanted,
