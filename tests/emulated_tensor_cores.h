@@ -21,6 +21,8 @@ using std::isfinite;
 
 inline uint32_t to_tf32(float v) { return float_bits(rounded_to_tf32(v)); }
 
+inline void sync_warp() { __syncthreads(); }
+
 /// What the lanes of a block have brought to an instruction. Its fibers all run on one CPU thread.
 struct TensorOperands {
   uint32_t a[1024][4], b[1024][2];
@@ -83,7 +85,6 @@ inline FactorInShared factor_in_shared(const void* p, int to_second, int to_next
   return {static_cast<const uint32_t*>(p), to_second, to_next};
 }
 inline void publish_to_products() {}
-inline void sync_warp() { __syncthreads(); }
 template <class T>
 T same_in_warp(T value) {
   return value;

@@ -17,6 +17,7 @@ std::vector<RegistryRow> rows() { return {row_of("implicit_gemm_tf32"), row_of("
 TEST(GpuTensor, StaysWithinTheStatedError) {
   const auto device = make_runtime(Target::cuda);
   check_tensor_bounds(*device, rows(), tensor_cases());
+  check_tensor_bounds(*device, rows(), rows_cases());
   check_tensor_bounds(*device, rows(), conv_cases(20000));
 }
 
@@ -31,17 +32,20 @@ TEST(GpuTensor, NonfiniteValuesReachExactlyTheirNeighbours) {
   const auto device = make_runtime(Target::cuda);
   for (const RegistryRow& row : rows()) {
     for (const int64_t c_in : {1, 3, 8, 19}) {
-      for (const int64_t c_out : {1, 70}) check_nonfinite(*device, row, c_in, c_out);
+      for (const int64_t c_out : {1, 16, 70}) check_nonfinite(*device, row, c_in, c_out);
     }
   }
 }
 
 TEST(GpuTensor, ImagesOfTheBenchmark) {
   const auto device = make_runtime(Target::cuda);
-  std::vector<ConvCase> cases(3);
+  std::vector<ConvCase> cases(6);
   cases[0].shape = {1, 16, 1080, 1920, 32, 3, 3, {1, 1}, {1, 1}, {1, 1}};
   cases[1].shape = {4, 256, 14, 14, 512, 3, 3, {1, 1}, {1, 1}, {1, 1}};
   cases[2].shape = {1, 3, 1080, 1920, 16, 3, 3, {2, 2}, {0, 0}, {1, 1}};
+  cases[3].shape = {1, 3, 1080, 1920, 16, 3, 3, {1, 1}, {1, 1}, {1, 1}};
+  cases[4].shape = {1, 3, 1080, 1920, 16, 5, 5, {1, 1}, {2, 2}, {1, 1}};
+  cases[5].shape = {1, 3, 1080, 1920, 16, 3, 3, {1, 1}, {2, 2}, {2, 2}};
   check_tensor_bounds(*device, rows(), cases);
 }
 

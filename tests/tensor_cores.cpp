@@ -3,10 +3,12 @@
 
 #include "tests/emulated_tensor_cores.h"
 // the kernels follow the target they are compiled for
+#include "kernels/strategies/implicit_gemm_rows.cuh"
 #include "kernels/strategies/implicit_gemm_tensor.cuh"
 #include "kernels/strategies/implicit_gemm_wgmma.cuh"
 #include "tests/tensor_testing.h"
 
+#include <array>
 #include <map>
 #include <utility>
 
@@ -28,6 +30,20 @@ const RegistryRow& tf32() {
 }
 const RegistryRow& split() {
   static const RegistryRow row = row_of("implicit_gemm_3xtf32", emulated::make_implicit_gemm_3xtf32);
+  return row;
+}
+
+/// The kernel for few taps alone.
+const RegistryRow& rows_tf32() {
+  static const RegistryRow row = row_of("implicit_gemm_tf32", [](StrategyInfo info) {
+    return emulated::make_implicit_gemm_rows(std::move(info), false);
+  });
+  return row;
+}
+const RegistryRow& rows_split() {
+  static const RegistryRow row = row_of("implicit_gemm_3xtf32", [](StrategyInfo info) {
+    return emulated::make_implicit_gemm_rows(std::move(info), true);
+  });
   return row;
 }
 
@@ -55,18 +71,63 @@ TEST_P(TensorCores, IdentityOf4097) {
 TEST_P(TensorCores, NonfiniteValuesReachExactlyTheirNeighbours) {
   const auto runtime = make_runtime(Target::emulated);
   for (const int64_t c_in : {1, 3, 8, 19}) {
-    for (const int64_t c_out : {1, 27, 70}) {
+    for (const int64_t c_out : {1, 16, 27, 70}) {
       check_nonfinite(*runtime, tf32(), c_in, c_out);
       check_nonfinite(*runtime, split(), c_in, c_out);
     }
   }
 }
 
+TEST(TensorCoresRows, StayWithinTheStatedError) {
+  check_tensor_bounds(*make_runtime(Target::emulated), {rows_tf32(), rows_split()}, rows_cases());
+}
+
+/// A value that TF32 rounds to infinity is one, and a NaN stays NaN whatever its bits are.
+TEST(TensorCoresRows, ValuesAtTheEndsOfTheRange) {
+  ConvShape s;
+  s.c_out = 16, s.h = 5, s.w = 8, s.k_h = s.k_w = 3, s.pad = {1, 1};
+  ConvWeights identity = constant_weights(s, 0);
+  for (int64_t map = 0; map < s.c_out; ++map) identity.at(map, 0, 1, 1) = 1;
+  const auto runtime = make_runtime(Target::emulated);
+  const auto at_centre = [&](float v) {
+    std::vector<float> in(static_cast<std::size_t>(s.input_size()), 0.0f);
+    in[2 * 8 + 3] = v;
+    return run<float>(*runtime, rows_split(), {s, {}, {}}, identity, in)[2 * 8 + 3];
+  };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(at_centre(std::numeric_limits<float>::max()), kInfinity);
+  EXPECT_EQ(at_centre(-kInfinity), -kInfinity);
+  EXPECT_EQ(at_centre(0x1.ffdfp127f), 0x1.ffdfp127f);
+  for (const uint32_t bits : {0x7f800001u, 0x7fffffffu, 0xffc00000u}) {
+    EXPECT_TRUE(std::isnan(at_centre(emulated::float_of_bits(bits)))) << std::hex << bits;
+  }
+}
+
+TEST(TensorCoresPlan, RowsAreDividedWithoutRest) {
+  std::map<std::array<int64_t, 3>, int> reached;  // stride, rows, whether outputs are stored by fours
+  for (const ConvCase& c : rows_cases()) {
+    const auto why = refuses_rows(c.shape, 99 * 1024);
+    ASSERT_FALSE(why) << c << ": " << *why;
+    RowsPlan p = rows_plan(c.shape);
+    ++reached[{p.stride, c.shape.k_h, c.shape.out_w() % 4 == 0}];
+    for (const int64_t warps : {1, 7, 500, 5000}) {
+      for (const int64_t about : {1, 12, 48}) {
+        p.divide(c.shape, warps, about);
+        const int64_t height = ceil_div(c.shape.out_h(), p.step);
+        EXPECT_EQ(p.bands % p.step, 0) << c;
+        EXPECT_GE(p.bands / p.step * p.rows, height) << c;
+        EXPECT_LT((p.bands / p.step - 1) * p.rows, height) << c;
+      }
+    }
+  }
+  EXPECT_EQ(reached.size(), 8u) << "a kernel that no case reaches";
+}
+
 TEST(TensorCoresPlan, CasesReachEveryForm) {
   std::map<std::pair<int64_t, bool>, int> reached;  // maps, linear
   int several_chunks = 0, several_turns = 0, odd = 0, more_than_fetched = 0;
   for (const ConvCase& c : tensor_cases()) {
-    if (refuses_wgmma(c.shape, true, 227 * 1024)) continue;
+    if (!refuses_rows(c.shape, 227 * 1024) || refuses_wgmma(c.shape, true, 227 * 1024)) continue;
     const WgmmaPlan p = wgmma_plan(c.shape, true);
     ++reached[{p.maps, p.linear}];
     // a chunk is fetched in one turn and stored in another

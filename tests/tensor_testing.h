@@ -25,7 +25,7 @@ inline std::vector<ConvCase> tensor_cases() {
                          {1, 4, 5, 256, 96, 5, 5, 1, 2, 1},   {3, 9, 20, 21, 90, 3, 3, 1, 1, 1},
                          {1, 6, 4, 380, 128, 3, 3, 1, 1, 1},  {1, 3, 30, 257, 16, 7, 7, 1, 3, 2},
                          {2, 3, 40, 259, 16, 3, 3, 2, 0, 1},  {2, 12, 20, 20, 15, 3, 3, 1, 1, 1},
-                         {1, 3, 19, 300, 12, 3, 3, 1, 1, 1},  {1, 40, 20, 400, 128, 1, 1, 3, 0, 1},
+                         {1, 3, 19, 301, 12, 3, 3, 1, 1, 1},  {1, 40, 20, 400, 128, 1, 1, 3, 0, 1},
                          {1, 24, 9, 270, 100, 1, 1, 2, 0, 1}, {1, 37, 6, 300, 120, 1, 2, 1, 0, 1},
                          {1, 36, 3, 260, 128, 5, 5, 1, 2, 1}};
   std::vector<ConvCase> cases;
@@ -43,6 +43,31 @@ inline std::vector<ConvCase> tensor_cases() {
                {z.dilation, z.dilation}};
     c.bias = cases.size() % 2 == 0;
     c.activation = cases.size() % 3 == 1 ? Activation::relu : Activation::none;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+/// Shapes that implicit_gemm_rows takes: every one of its kernels, strips and bands that are not whole, rows
+/// that are not aligned, images smaller than a strip, padding beyond the kernel.
+inline std::vector<ConvCase> rows_cases() {
+  const ConvShape table[] = {
+      {1, 3, 20, 72, 16, 3, 3, {1, 1}, {1, 1}, {1, 1}},  {2, 3, 19, 68, 16, 3, 3, {2, 2}, {0, 0}, {1, 1}},
+      {1, 3, 21, 40, 13, 5, 5, {1, 1}, {2, 2}, {1, 1}},  {1, 3, 30, 36, 16, 3, 3, {1, 1}, {2, 2}, {2, 2}},
+      {2, 1, 9, 8, 9, 3, 3, {1, 1}, {1, 1}, {1, 1}},     {1, 1, 7, 4, 16, 5, 5, {1, 1}, {2, 2}, {1, 1}},
+      {1, 3, 33, 100, 16, 5, 3, {2, 2}, {2, 1}, {1, 3}}, {1, 16, 6, 40, 16, 3, 1, {1, 1}, {1, 0}, {1, 1}},
+      {1, 2, 12, 64, 10, 3, 8, {1, 1}, {1, 3}, {1, 1}},  {3, 3, 5, 132, 16, 3, 4, {2, 2}, {1, 2}, {1, 2}},
+      {1, 3, 64, 32, 16, 3, 3, {1, 1}, {0, 0}, {1, 1}},  {1, 3, 10, 48, 11, 3, 2, {2, 2}, {1, 0}, {1, 1}},
+      {1, 3, 8, 12, 16, 3, 3, {1, 1}, {7, 6}, {1, 1}},   {1, 1, 90, 8, 16, 3, 3, {1, 1}, {3, 1}, {3, 1}},
+      {1, 1, 15, 44, 12, 5, 7, {2, 2}, {2, 3}, {1, 1}},  {1, 5, 11, 84, 16, 5, 3, {1, 1}, {4, 1}, {2, 1}},
+      {1, 1, 3, 4, 16, 3, 3, {1, 1}, {0, 0}, {1, 1}},    {2, 1, 40, 260, 16, 3, 8, {1, 1}, {1, 4}, {1, 5}},
+      {1, 2, 9, 44, 14, 5, 3, {1, 1}, {2, 0}, {1, 1}}};
+  std::vector<ConvCase> cases;
+  for (const ConvShape& shape : table) {
+    ConvCase c;
+    c.shape = shape;
+    c.bias = cases.size() % 2 == 0;
+    c.activation = cases.size() % 3 == 1 ? Activation::tanh : Activation::none;
     cases.push_back(c);
   }
   return cases;
@@ -82,17 +107,22 @@ inline void check_tensor_bounds(Runtime& runtime, const std::vector<RegistryRow>
 
 /// C4: what TF32 loses, and three TF32 products keep.
 inline void check_identity_of_4097(Runtime& runtime, const RegistryRow& row, float expected) {
-  ConvShape s;
-  s.h = 33, s.w = 47, s.k_h = s.k_w = 3, s.pad = {1, 1};
-  ConvWeights identity = constant_weights(s, 0);
-  identity.at(0, 0, 1, 1) = 1;
-  const std::vector<float> in(static_cast<std::size_t>(s.input_size()), 4097.0f);
-  EXPECT_EQ(run<float>(runtime, row, {s, {}, {}}, identity, in), std::vector<float>(in.size(), expected))
-      << row.info.id();
-  identity.at(0, 0, 1, 1) = 4097;  // the weights are rounded like the pixels
-  EXPECT_EQ(run<float>(runtime, row, {s, {}, {}}, identity, std::vector<float>(in.size(), 1.0f)),
-            std::vector<float>(in.size(), expected))
-      << row.info.id();
+  for (const int64_t maps : {1, 16}) {
+    ConvShape s;
+    s.h = 33, s.w = 44 + maps % 2 * 3, s.c_out = maps, s.k_h = s.k_w = 3, s.pad = {1, 1};
+    ConvWeights identity = constant_weights(s, 0);
+    const auto centre = [&](double value) {
+      for (int64_t map = 0; map < maps; ++map) identity.at(map, 0, 1, 1) = value;
+    };
+    centre(1);
+    const auto pixels = static_cast<std::size_t>(s.input_size());
+    const std::vector<float> all(static_cast<std::size_t>(s.output_size()), expected);
+    EXPECT_EQ(run<float>(runtime, row, {s, {}, {}}, identity, std::vector<float>(pixels, 4097.0f)), all)
+        << row.info.id() << ", maps " << maps;
+    centre(4097);  // the weights are rounded like the pixels
+    EXPECT_EQ(run<float>(runtime, row, {s, {}, {}}, identity, std::vector<float>(pixels, 1.0f)), all)
+        << row.info.id() << ", maps " << maps;
+  }
 }
 
 /// C8, C19: a value that is not finite reaches exactly the nine outputs around it in every map, and Inf stays

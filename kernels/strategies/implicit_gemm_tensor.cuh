@@ -17,7 +17,9 @@
 
 namespace convscope::TARGET {
 
-/// In implicit_gemm_wgmma.cuh, with its own reasons to refuse: then the kernel of this file runs.
+/// In implicit_gemm_rows.cuh and implicit_gemm_wgmma.cuh, with their own reasons to refuse: what both refuse
+/// runs by the kernel of this file.
+std::unique_ptr<Strategy> make_implicit_gemm_rows(StrategyInfo info, bool split);
 std::unique_ptr<Strategy> make_implicit_gemm_wgmma(StrategyInfo info, bool split);
 
 namespace {
@@ -214,12 +216,13 @@ template <bool kSplit>
 class ImplicitGemmTensor final : public Strategy {
  public:
   explicit ImplicitGemmTensor(StrategyInfo info)
-      : Strategy(info), wgmma_(make_implicit_gemm_wgmma(std::move(info), kSplit)) {}
+      : Strategy(info),
+        others_{make_implicit_gemm_rows(info, kSplit), make_implicit_gemm_wgmma(info, kSplit)} {}
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {
     if (auto why = lacks_tensor_cores()) return why;
     if (auto why = refuses_rounding(p)) return why;
-    if (!wgmma_->refuses(p)) return std::nullopt;
+    if (other_for(p) != nullptr) return std::nullopt;
     return refuses_tensor(p.shape, static_cast<int64_t>(max_shared_bytes()));
   }
   Cost cost(const ConvProblem& p) const override {
@@ -230,8 +233,8 @@ class ImplicitGemmTensor final : public Strategy {
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (const auto why = refuses(problem)) throw Error(info().name + " refuses: " + *why);
     problem_ = problem;
-    by_wgmma_ = !wgmma_->refuses(problem);
-    if (by_wgmma_) return wgmma_->prepare(problem, weights);
+    other_ = other_for(problem);
+    if (other_ != nullptr) return other_->prepare(problem, weights);
     plan_ = tensor_plan(problem.shape, static_cast<int64_t>(max_shared_bytes()));
     allow_shared_bytes(kernel(), static_cast<std::size_t>(plan_.shared_bytes()));
     offsets_.assign(plan_.offsets(problem.shape));
@@ -240,7 +243,7 @@ class ImplicitGemmTensor final : public Strategy {
   }
 
   void launch(const void* in, void* out, Stages& stages) override {
-    if (by_wgmma_) return wgmma_->launch(in, out, stages);
+    if (other_ != nullptr) return other_->launch(in, out, stages);
     const StageTimer timer(stages, kSplit ? "implicit_gemm_3xtf32" : "implicit_gemm_tf32");
     const TensorPlan& p = plan_;
     const auto i = [](int64_t v) { return static_cast<int>(v); };
@@ -271,8 +274,16 @@ class ImplicitGemmTensor final : public Strategy {
     }
   }
 
-  const std::unique_ptr<Strategy> wgmma_;
-  bool by_wgmma_ = false;
+  /// The first of the other kernels that takes the problem; nullptr: this file's does.
+  Strategy* other_for(const ConvProblem& p) const {
+    for (const auto& other : others_) {
+      if (!other->refuses(p)) return other.get();
+    }
+    return nullptr;
+  }
+
+  const std::unique_ptr<Strategy> others_[2];
+  Strategy* other_ = nullptr;
   ConvProblem problem_;
   TensorPlan plan_;
   DeviceArray<int> offsets_;

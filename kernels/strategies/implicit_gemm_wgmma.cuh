@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSpli
                                Activation activation, In<float> in, In<float> weights, In<uint32_t> spots,
                                const float* bias, Out<float> out) {
   constexpr bool kBeside = WgmmaSums<kMaps, kTiles, kSplit>::kBeside;
-  constexpr int kStepWords = 8 * kMaps * (kBeside ? 3 : kSplit ? 2 : 1);
+  constexpr int kStepWords = 8 * kMaps * (kSplit ? 2 : 1);
   const int thread = static_cast<int>(threadIdx.x), warpgroup = same_in_warp(thread / 128);
   const WgmmaPlace at = place_of_block<kTiles>(g);
   const int count = g.quads * g.positions;  // quads of a chunk
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(WgmmaPlan::kThreads, wgmma_blocks(kMaps, kSpli
     const FactorInShared first =
         factor_in_shared(buffer + 4 * warpgroup * (kTiles / 2) * g.run_positions, 0, 16);
     ring.wait();
-    FactorInShared step_weights = factor_in_shared(ring.of(g), kBeside ? 3 * kMaps : kMaps, 8);
+    FactorInShared step_weights = factor_in_shared(ring.of(g), kBeside ? 2 * kMaps : kMaps, 8);
     const int last = step + g.stage_steps < g.steps ? step + g.stage_steps : g.steps;
     sum.settle();
     open_products();
@@ -165,7 +165,8 @@ class WgmmaProducts {
   }
 
  private:
-  using Kernel = decltype(&implicit_gemm_wgmma_kernel<32, 4, kSplit, false, wgmma_fetched(32, false)>);
+  using Kernel =
+      decltype(&implicit_gemm_wgmma_kernel<64, 2, kSplit, false, wgmma_fetched(64, kSplit, false)>);
 
   WgmmaGrid grid(const float* out) const {
     const ConvShape& s = shape_;
@@ -190,7 +191,7 @@ class WgmmaProducts {
   template <int kMaps, bool kOneTap = false>
   Kernel kernel_of() const {
     constexpr int kTiles = static_cast<int>(wgmma_tiles(kMaps, kSplit)),
-                  kFetched = wgmma_fetched(kMaps, kOneTap);
+                  kFetched = wgmma_fetched(kMaps, kSplit, kOneTap);
     return plan_.chunks > 1 ? implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, true, kFetched>
                             : implicit_gemm_wgmma_kernel<kMaps, kTiles, kSplit, false, kFetched>;
   }
@@ -205,7 +206,7 @@ class WgmmaProducts {
       case 96:
         return kernel_of<96>();
       default:
-        return shape_.k_h * shape_.k_w == 1 ? kernel_of<128, true>() : kernel_of<128>();
+        return plan_.fetched == wgmma_fetched(128, kSplit, true) ? kernel_of<128, true>() : kernel_of<128>();
     }
   }
 

@@ -87,16 +87,17 @@ __device__ __forceinline__ void load_quad(const DeviceShape& s, const float* chu
 /// A quad into shared memory, in one or two parts: [part][quad][position][channel].
 template <bool kSplit>
 __device__ __forceinline__ void store_quad(const float (&v)[4], float* to, int part_words) {
-  Four<float> big, small;
+  Four<uint32_t> big, small;
   CONVSCOPE_UNROLL
   for (int e = 0; e < 4; ++e) {
-    big.v[e] = float_of_bits(to_tf32(v[e]));
     if constexpr (kSplit) {
-      small.v[e] = isfinite(big.v[e]) ? float_of_bits(to_tf32(v[e] - big.v[e])) : 0.0f;
+      split_tf32(v[e], big.v[e], small.v[e]);
+    } else {
+      big.v[e] = to_tf32(v[e]);
     }
   }
-  *reinterpret_cast<Four<float>*>(to) = big;
-  if constexpr (kSplit) *reinterpret_cast<Four<float>*>(to + part_words) = small;
+  *reinterpret_cast<Four<uint32_t>*>(to) = big;
+  if constexpr (kSplit) *reinterpret_cast<Four<uint32_t>*>(to + part_words) = small;
 }
 
 /// The quads of a chunk that a thread brings to shared memory: some through registers, fetched behind the
@@ -143,11 +144,11 @@ struct WgmmaInput {
   }
 };
 
-/// A thread's sums, [tile][as the tensor core has them]. Of 16 maps the small products have sums of their
-/// own.
+/// A thread's sums, [tile][as the tensor core has them]. Of up to 32 maps the small products have sums of
+/// their own.
 template <int kMaps, int kTiles, bool kSplit>
 struct WgmmaSums {
-  static constexpr bool kBeside = kSplit && kMaps == 16;
+  static constexpr bool kBeside = kSplit && kMaps <= 32;
   static constexpr int kOfTile = kMaps / 2 * (kBeside ? 2 : 1);
   float v[kTiles][kOfTile];
 
@@ -176,9 +177,9 @@ __device__ __forceinline__ void start_products(const WgmmaGrid& g, const FactorI
   for (int t = 0; t < kTiles; ++t) {
     const FactorInShared big = input.moved(t / 2 * g.run_positions + t % 2 * 8);
     if constexpr (WgmmaSums<kMaps, kTiles,
-                            kSplit>::kBeside) {  // big x (small, big), then small x (big, zeros)
+                            kSplit>::kBeside) {  // big x (small, big), then small x big to the small sums
       multiply_tf32<2 * kMaps>(sum.v[t], big, weights);
-      multiply_tf32<2 * kMaps>(sum.v[t], big.moved(to_small), weights.moved(kMaps));
+      multiply_tf32<kMaps>(sum.v[t], big.moved(to_small), weights.moved(kMaps));
     } else {
       if constexpr (kSplit) {  // the small products first, so that they are not cut off one by one
         multiply_tf32<kMaps>(sum.v[t], big.moved(to_small), weights);

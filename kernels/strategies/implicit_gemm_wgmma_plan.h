@@ -48,12 +48,12 @@ struct WgmmaPlan {
     stage_steps = ceil_div(steps, turns);
   }
   int64_t parts() const { return split ? 2 : 1; }
-  /// 16 maps: the parts of a weight are columns of one product.
-  bool beside() const { return split && maps == 16; }
+  /// Up to 32 maps: the parts of a weight are columns of one product.
+  bool beside() const { return split && maps <= 32; }
   int64_t outputs() const { return kWarpgroups * tiles * 64; }
   int64_t blocks() const { return map_tiles * strips * bands * images; }
-  /// Of the weights of a step and a quad: maps times parts; beside: and as many zeros.
-  int64_t columns() const { return maps * (beside() ? 3 : parts()); }
+  /// Of the weights of a step and a quad.
+  int64_t columns() const { return maps * parts(); }
   int64_t step_bytes() const { return 4 * 8 * columns(); }
   int64_t buffer_bytes() const { return 16 * positions * quads * parts(); }
   int64_t shared_bytes() const { return std::max(work_bytes(), store_bytes()) + kBarrierBytes + kBiasBytes; }
@@ -107,7 +107,7 @@ struct WgmmaPlan {
   }
 
   /// [map tile][chunk][step][big, small part][first, second quad][map][channel], beside:
-  /// [quad][small, big part, zeros][map][channel]; 0 where there is no map or channel.
+  /// [quad][small, big part][map][channel]; 0 where there is no map or channel.
   std::vector<float> weights(const ConvShape& s, const ConvWeights& w) const {
     const std::vector<Quad> all = quads_of_taps(s);
     const int64_t step_words = step_bytes() / 4;
@@ -138,9 +138,9 @@ struct WgmmaPlan {
 
 /// More where sums leave registers: of 16 maps, and of 128, whose blocks have a multiprocessor for
 /// themselves; most with one tap, whose chunks are as many products as quads.
-constexpr int wgmma_fetched(int64_t maps, bool one_tap) {
+constexpr int wgmma_fetched(int64_t maps, bool split, bool one_tap) {
   if (maps == 128) return one_tap ? 8 : 5;
-  return maps == 16 ? 5 : 4;
+  return maps == 16 || (maps == 32 && split) ? 5 : 4;
 }
 
 /// The plan for so many maps a block.
@@ -165,7 +165,7 @@ inline WgmmaPlan wgmma_plan_of(const ConvShape& s, bool split, int64_t maps, int
   }
   const int64_t all = ceil_div(s.c_in, 4), taps = s.k_h * s.k_w;
   // as many channels as the threads fetch at once; an even number, so that no step is half empty
-  p.fetched = wgmma_fetched(maps, taps == 1);
+  p.fetched = wgmma_fetched(maps, split, taps == 1);
   p.quads = std::clamp<int64_t>(p.fetched * WgmmaPlan::kThreads / p.positions, 1, all);
   if (p.quads < all && p.quads > 1) p.quads = p.quads / 2 * 2;
   const int64_t least = std::min(all, ceil_div(3, taps));  // two turns, unless it is the only chunk
@@ -187,9 +187,7 @@ inline int64_t wgmma_maps(int64_t c_out) {
   }
   return maps;
 }
-constexpr int64_t wgmma_tiles(int64_t maps, bool split) {
-  return maps == 32 || (maps == 16 && !split) ? 4 : 2;
-}
+constexpr int64_t wgmma_tiles(int64_t maps, bool split) { return maps <= 32 && !split ? 4 : 2; }
 
 /// Small images lose less where their outputs are numbered through.
 inline WgmmaPlan wgmma_plan(const ConvShape& s, bool split) {

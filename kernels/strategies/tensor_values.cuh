@@ -19,6 +19,15 @@ __device__ __forceinline__ void tf32_operands(float v, uint32_t& big, uint32_t& 
   }
 }
 
+/// A value in two parts, as bits of which the tensor cores read TF32: rounded as to_tf32() does, and the rest
+/// to 2^-22 of the value. Of what is rounded to infinity nothing is left, of NaN NaN is.
+__device__ __forceinline__ void split_tf32(float v, uint32_t& big, uint32_t& small) {
+  // a rest has up to 12 bits, of which the last is cut off: half of its worth more, and it goes up instead
+  constexpr float kRound = 0x1.002p0f;
+  big = (float_bits(v) + 0x1000u) & ~0x1fffu;
+  small = fabsf(v) >= 0x1.ffep127f ? 0 : float_bits((v - float_of_bits(big)) * kRound);
+}
+
 /// Apart, since a thread has up to 128 sums: a copy of exp and tanh for each would fill the instruction
 /// cache.
 __device__ CONVSCOPE_APART float activate_apart(float v, Activation activation) {

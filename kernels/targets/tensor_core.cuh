@@ -32,6 +32,8 @@ __device__ __forceinline__ uint32_t to_tf32(float v) {
 #endif
 }
 
+__device__ __forceinline__ void sync_warp() { __syncwarp(); }
+
 /// sum += a * b of a warp: a 16 x 8, b 8 x 8, sum 16 x 8. With g = lane / 4 and t = lane % 4 a thread holds
 /// a: (g, t) (g+8, t) (g, t+4) (g+8, t+4); b: (t, g) (t+4, g); sum: (g, 2t) (g, 2t+1) (g+8, 2t) (g+8, 2t+1).
 __device__ __forceinline__ void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], uint32_t b0,

@@ -38,7 +38,6 @@ __device__ __forceinline__ FactorInShared factor_in_shared(const void* p, int to
 __device__ __forceinline__ void publish_to_products() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-__device__ __forceinline__ void sync_warp() { __syncwarp(); }
 /// A value that all lanes of the warp have, where the compiler cannot know it: it may then be in a uniform
 /// register.
 template <class T>
