@@ -17,6 +17,7 @@
 
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/epilogue_pass.cuh"
+#include "kernels/strategies/four.cuh"
 #include "kernels/targets/gemm.h"
 #include "kernels/targets/host_runtime.h"
 
@@ -24,7 +25,7 @@ namespace convscope::TARGET {
 namespace {
 
 struct Im2colConfig {
-  static constexpr int kThreads = 256;                // pixels of a block
+  static constexpr int kThreads = 256, kQuad = 4;     // pixels of a block: four a thread
   static constexpr int64_t kPitch = 32;               // rows of the matrix start at a multiple of this
   static constexpr int64_t kMostColumn = kGemmLimit;  // values of one image's matrix
   static constexpr int64_t kMostTogether = int64_t{1} << 28;  // values of several images' matrices: 1 GiB
@@ -37,7 +38,8 @@ struct ColumnChunk {
   int64_t image, images, pixel, pixels;
 };
 
-/// A block makes a channel's taps of `kThreads` pixels of one image. Channel c_in is the row of ones.
+/// A block makes a channel's taps of its pixels of one image, a thread those of four neighbours, which rows
+/// of the matrix have room for where there are fewer. Channel c_in is the row of ones.
 struct Im2colGrid {
   Divisor tiles, channels, out_w;
   int first_image, first_pixel, pixels;
@@ -47,28 +49,43 @@ struct Im2colGrid {
 template <class T>
 __global__ void im2col_kernel(DeviceShape s, Im2colGrid g, In<T> in, Out<T> column) {
   uint32_t block = blockIdx.x;
-  const int at = static_cast<int>(g.tiles.take(block) * Im2colConfig::kThreads + threadIdx.x);
+  constexpr int kQuad = Im2colConfig::kQuad;
+  const int at = kQuad * static_cast<int>(g.tiles.take(block) * Im2colConfig::kThreads + threadIdx.x);
   const int c = static_cast<int>(g.channels.take(block));
   const int image = static_cast<int>(block);
   if (at >= g.pixels) return;
 
   T* to = column + image * g.image_stride + int64_t{c} * s.k_h * s.k_w * g.pitch + at;
   if (c == s.c_in) {
-    *to = T(1);
+    *reinterpret_cast<Four<T>*>(to) = {{T(1), T(1), T(1), T(1)}};
     return;
   }
-  uint32_t pixel = static_cast<uint32_t>(g.first_pixel + at);
-  const int x = static_cast<int>(g.out_w.take(pixel)), y = static_cast<int>(pixel);
-  const int first_y = y * s.stride_y - s.pad_y, first_x = x * s.stride_x - s.pad_x;
+  int first_y[kQuad], first_x[kQuad];
+  CONVSCOPE_UNROLL
+  for (int e = 0; e < kQuad; ++e) {
+    uint32_t pixel = static_cast<uint32_t>(g.first_pixel + at + e);
+    const int x = static_cast<int>(g.out_w.take(pixel)), y = static_cast<int>(pixel);
+    first_y[e] = y * s.stride_y - s.pad_y, first_x[e] = x * s.stride_x - s.pad_x;
+  }
   const T* const plane = in + (int64_t{g.first_image + image} * s.c_in + c) * s.in_plane;
   for (int i = 0; i < s.k_h; ++i) {
-    const int in_y = first_y + i * s.dilation_y;
-    const bool row_inside = in_y >= 0 && in_y < s.h;
-    const T* const row = plane + int64_t{in_y} * s.w;
-    CONVSCOPE_UNROLL_BY(4)
+    const T* row[kQuad];
+    bool inside[kQuad];
+    CONVSCOPE_UNROLL
+    for (int e = 0; e < kQuad; ++e) {
+      const int y = first_y[e] + i * s.dilation_y;
+      inside[e] = y >= 0 && y < s.h;
+      row[e] = plane + int64_t{y} * s.w;
+    }
+    CONVSCOPE_UNROLL_BY(1)
     for (int j = 0; j < s.k_w; ++j, to += g.pitch) {
-      const int in_x = first_x + j * s.dilation_x;
-      *to = row_inside && in_x >= 0 && in_x < s.w ? read_only(row + in_x) : T(0);
+      Four<T> values;
+      CONVSCOPE_UNROLL
+      for (int e = 0; e < kQuad; ++e) {
+        const int x = first_x[e] + j * s.dilation_x;
+        values.v[e] = inside[e] && x >= 0 && x < s.w ? read_only(row[e] + x) : T(0);
+      }
+      *reinterpret_cast<Four<T>*>(to) = values;
     }
   }
 }
@@ -91,7 +108,8 @@ class Im2colGemm final : public Strategy {
              readable_bytes(static_cast<std::size_t>(s.taps() * plane) * sizeof(T)) +
              "; it may have at most " + std::to_string(Im2colConfig::kMostColumn) +
              " values (im2col_chunked never holds it whole)";
-    const int64_t column_blocks = ceil_div(plane, Im2colConfig::kThreads) * (s.c_in + 1);
+    const int64_t column_blocks =
+        ceil_div(plane, Im2colConfig::kQuad * Im2colConfig::kThreads) * (s.c_in + 1);
     return refuses_size(
         s, std::max(column_blocks * std::min(s.n, largest_chunk(p, true).images), epilogue_pass_blocks(s)));
   }
@@ -179,7 +197,7 @@ class Im2colGemm final : public Strategy {
   void fill(const ColumnChunk& chunk, const T* in) const {
     const ConvShape& s = problem_.shape;
     const auto i = [](int64_t v) { return static_cast<int>(v); };
-    const int64_t tiles = ceil_div(chunk.pixels, Im2colConfig::kThreads);
+    const int64_t tiles = ceil_div(chunk.pixels, Im2colConfig::kQuad * Im2colConfig::kThreads);
     const int64_t channels = s.c_in + (rows_ > s.taps() ? 1 : 0);
     TARGET::launch("im2col", im2col_kernel<T>, dim3(static_cast<unsigned>(tiles * channels * chunk.images)),
                    dim3(Im2colConfig::kThreads), 0, device_shape(s),

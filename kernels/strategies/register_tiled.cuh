@@ -110,9 +110,8 @@ class RegisterTiled final : public Strategy {
         [&]<int kCount, class Active>(const ConstantWeights<T, kCount>& weights, Active) -> Launch {
           const auto kernel = register_ring_kernel<C, kCount, Active::value>;
           allow_shared_bytes(kernel, bytes);
-          // as many blocks as run at once, each with the same number of tiles
-          const int64_t rounds = ceil_div(grid.tiles, resident_blocks(kernel, C::kThreads, bytes));
-          const dim3 blocks(static_cast<unsigned>(ceil_div(grid.tiles, rounds)));
+          const dim3 blocks(
+              static_cast<unsigned>(even_blocks(grid.tiles, resident_blocks(kernel, C::kThreads, bytes))));
           return [=, shape = device_shape(p.shape), activation = p.activation](const T* in, T* out) {
             allow_shared_bytes(kernel, bytes);  // another object of the kernel may have asked for less
             TARGET::launch("register_tiled", kernel, blocks, dim3(C::kThreads), bytes, shape, grid,

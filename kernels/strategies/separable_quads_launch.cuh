@@ -111,12 +111,13 @@ class QuadsPasses {
     const ConvShape& s = p.shape;
     const QuadsPlan plan(s);
     if (!plan.takes()) return;
-    const int64_t together =
-        resident_blocks(kernel(p, plan), static_cast<int>(plan.threads()), plan.shared_bytes(s));
     for (int64_t first = 0; first < s.c_out; first += plan.maps_a_launch()) {
       const int64_t maps = std::min(plan.maps_a_launch(), s.c_out - first);
       int64_t blocks = plan.tiles(s, maps);
-      if (plan.one_row()) blocks = ceil_div(blocks, ceil_div(blocks, together));  // each with as many tiles
+      if (plan.one_row()) {
+        blocks = even_blocks(
+            blocks, resident_blocks(kernel(p, plan), static_cast<int>(plan.threads()), plan.shared_bytes(s)));
+      }
       passes_.push_back({first, maps, blocks, plan.taps(s, filters, first, maps)});
     }
   }

@@ -70,4 +70,9 @@ CONVSCOPE_HOST_DEVICE TilePlace place_of_tile(uint32_t number, const Divisor& ac
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Blocks for so many tiles where `at_once` run at once: none has more tiles than it must.
+constexpr int64_t even_blocks(int64_t tiles, int64_t at_once) {
+  return ceil_div(tiles, ceil_div(tiles, at_once));
+}
+
 }  // namespace convscope
