@@ -25,7 +25,7 @@ namespace convscope::TARGET {
 namespace {
 
 struct Im2colConfig {
-  static constexpr int kThreads = 256, kQuad = 4;     // pixels of a block: four a thread
+  static constexpr int kThreads = 128, kQuad = 4;     // pixels of a block: four a thread
   static constexpr int64_t kPitch = 32;               // rows of the matrix start at a multiple of this
   static constexpr int64_t kMostColumn = kGemmLimit;  // values of one image's matrix
   static constexpr int64_t kMostTogether = int64_t{1} << 28;  // values of several images' matrices: 1 GiB
@@ -124,10 +124,11 @@ class Im2colGemm final : public Strategy {
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     problem_ = problem;
     rows_ = problem.shape.taps() + (weights.bias.empty() ? 0 : 1);
-    weights_.assign(as<T>(columns_of(weights)));
     chunk_ = largest_chunk(problem, !weights.bias.empty());
     column_ = DeviceMemory(static_cast<std::size_t>(chunk_.images * rows_ * pitch(chunk_)) * sizeof(T));
-    prepare_gemm();
+    // a chunk's product is too short for a trial to tell what is fastest between others
+    gemm_ = plan_gemm(gemm_size(chunk_), kChunked ? nullptr : column());
+    weights_.assign(as<T>(matrix_of(weights, gemm_.a_transposed)));
   }
 
   void launch(const void* in, void* out, Stages& stages) override {
@@ -158,16 +159,17 @@ class Im2colGemm final : public Strategy {
   static int64_t round_up(int64_t v) { return ceil_div(v, Im2colConfig::kPitch) * Im2colConfig::kPitch; }
   static int64_t pitch(const ColumnChunk& chunk) { return round_up(chunk.pixels); }
 
-  /// The weights transposed, rows_ x m, the biases as the last row.
-  std::vector<double> columns_of(const ConvWeights& w) const {
-    const int64_t taps = w.c_in * w.k_h * w.k_w;
-    std::vector<double> all;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t map = 0; map < w.c_out; ++map) {
-        all.push_back(w.values[static_cast<std::size_t>(map * taps + tap)]);
+  /// The weights, m x rows_ or transposed, the biases as the last of the rows_.
+  static std::vector<double> matrix_of(const ConvWeights& w, bool transposed) {
+    const int64_t taps = w.c_in * w.k_h * w.k_w, rows = taps + (w.bias.empty() ? 0 : 1);
+    std::vector<double> all(static_cast<std::size_t>(w.c_out * rows));
+    for (int64_t map = 0; map < w.c_out; ++map) {
+      for (int64_t row = 0; row < rows; ++row) {
+        all[static_cast<std::size_t>(transposed ? row * w.c_out + map : map * rows + row)] =
+            row < taps ? w.values[static_cast<std::size_t>(map * taps + row)]
+                       : w.bias[static_cast<std::size_t>(map)];
       }
     }
-    all.insert(all.end(), w.bias.begin(), w.bias.end());
     return all;
   }
 
@@ -203,21 +205,26 @@ class Im2colGemm final : public Strategy {
                    dim3(Im2colConfig::kThreads), 0, device_shape(s),
                    Im2colGrid{Divisor(tiles), Divisor(channels), Divisor(s.out_w()), i(chunk.image),
                               i(chunk.pixel), i(chunk.pixels), pitch(chunk), rows_ * pitch(chunk)},
-                   in, static_cast<T*>(column_.get()));
+                   in, column());
   }
 
-  void multiply(const ColumnChunk& chunk, T* out) const {
+  GemmSize gemm_size(const ColumnChunk& chunk) const {
     const ConvShape& s = problem_.shape;
     const int64_t plane = s.out_h() * s.out_w();
-    GemmSize size{s.c_out,      chunk.pixels,         rows_,          pitch(chunk), plane,
-                  chunk.images, rows_ * pitch(chunk), s.c_out * plane};
-    gemm(size, weights_.data(), static_cast<const T*>(column_.get()),
-         out + chunk.image * s.c_out * plane + chunk.pixel);
+    return {s.c_out,      chunk.pixels,         rows_,          pitch(chunk), plane,
+            chunk.images, rows_ * pitch(chunk), s.c_out * plane};
   }
+  void multiply(const ColumnChunk& chunk, T* out) const {
+    const ConvShape& s = problem_.shape;
+    gemm(gemm_, gemm_size(chunk), weights_.data(), column(),
+         out + chunk.image * s.c_out * s.out_h() * s.out_w() + chunk.pixel);
+  }
+  T* column() const { return static_cast<T*>(column_.get()); }
 
   ConvProblem problem_;
   int64_t rows_ = 0;  // of the column matrix: the taps, and the ones where there is a bias
   ColumnChunk chunk_{};
+  GemmPlan gemm_;
   DeviceArray<T> weights_;
   DeviceMemory column_;
 };

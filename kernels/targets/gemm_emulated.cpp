@@ -9,9 +9,10 @@
 
 namespace convscope::emulated {
 
-void prepare_gemm() {}
+GemmPlan plan_gemm(const GemmSize&, const float*) { return {}; }
+GemmPlan plan_gemm(const GemmSize&, const double*) { return {}; }
 
-void gemm(const GemmSize& s, const float* a, const float* b, float* c) {
+void gemm(const GemmPlan&, const GemmSize& s, const float* a, const float* b, float* c) {
   for (int64_t i = 0; i < s.batch; ++i) {
     const dnnl_status_t status = dnnl_sgemm('T', 'N', s.m, s.n, s.k, 1.0f, a, s.m, b + i * s.b_stride,
                                             s.b_pitch, 0.0f, c + i * s.c_stride, s.c_pitch);
@@ -20,7 +21,7 @@ void gemm(const GemmSize& s, const float* a, const float* b, float* c) {
 }
 
 // oneDNN has no product of doubles. A strip of columns stays in the caches while all rows of c pass over it.
-void gemm(const GemmSize& s, const double* a, const double* b, double* c) {
+void gemm(const GemmPlan&, const GemmSize& s, const double* a, const double* b, double* c) {
   constexpr int64_t kStrip = 512;
   const int64_t strips = (s.n + kStrip - 1) / kStrip;
   parallel_for(strips * s.batch, 1, [&](int64_t begin, int64_t end) {
