@@ -17,7 +17,6 @@
 
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/epilogue_pass.cuh"
-#include "kernels/strategies/four.cuh"
 #include "kernels/targets/gemm.h"
 #include "kernels/targets/host_runtime.h"
 
@@ -25,7 +24,7 @@ namespace convscope::TARGET {
 namespace {
 
 struct Im2colConfig {
-  static constexpr int kThreads = 128, kQuad = 4;     // pixels of a block: four a thread
+  static constexpr int kThreads = 128;
   static constexpr int64_t kPitch = 32;               // rows of the matrix start at a multiple of this
   static constexpr int64_t kMostColumn = kGemmLimit;  // values of one image's matrix
   static constexpr int64_t kMostTogether = int64_t{1} << 28;  // values of several images' matrices: 1 GiB
@@ -38,54 +37,65 @@ struct ColumnChunk {
   int64_t image, images, pixel, pixels;
 };
 
-/// A block makes a channel's taps of its pixels of one image, a thread those of four neighbours, which rows
-/// of the matrix have room for where there are fewer. Channel c_in is the row of ones.
+/// A thread's neighbouring pixels, which it writes at once.
+template <class T>
+struct alignas(16) ColumnPixels {
+  static constexpr int kCount = 16 / sizeof(T);
+  T v[kCount];
+};
+
+/// A block makes a channel's taps of its pixels of one image, or one row of these taps; rows of the matrix
+/// have room for a thread's pixels where there are fewer. The last part is the row of ones.
 struct Im2colGrid {
-  Divisor tiles, channels, out_w;
+  Divisor tiles, parts, parts_a_channel, out_w;
   int first_image, first_pixel, pixels;
+  int rows;  // of taps, of a part
   int64_t pitch, image_stride;
 };
 
 template <class T>
 __global__ void im2col_kernel(DeviceShape s, Im2colGrid g, In<T> in, Out<T> column) {
+  constexpr int kCount = ColumnPixels<T>::kCount;
   uint32_t block = blockIdx.x;
-  constexpr int kQuad = Im2colConfig::kQuad;
-  const int at = kQuad * static_cast<int>(g.tiles.take(block) * Im2colConfig::kThreads + threadIdx.x);
-  const int c = static_cast<int>(g.channels.take(block));
-  const int image = static_cast<int>(block);
+  const int at = kCount * static_cast<int>(g.tiles.take(block) * Im2colConfig::kThreads + threadIdx.x);
+  uint32_t part = g.parts.take(block);
+  const int first_row = static_cast<int>(g.parts_a_channel.take(part)) * g.rows;
+  const int c = static_cast<int>(part), image = static_cast<int>(block);
   if (at >= g.pixels) return;
 
-  T* to = column + image * g.image_stride + int64_t{c} * s.k_h * s.k_w * g.pitch + at;
+  T* to = column + image * g.image_stride + (int64_t{c} * s.k_h + first_row) * s.k_w * g.pitch + at;
+  ColumnPixels<T> values;
   if (c == s.c_in) {
-    *reinterpret_cast<Four<T>*>(to) = {{T(1), T(1), T(1), T(1)}};
+    CONVSCOPE_UNROLL
+    for (int e = 0; e < kCount; ++e) values.v[e] = T(1);
+    *reinterpret_cast<ColumnPixels<T>*>(to) = values;
     return;
   }
-  int first_y[kQuad], first_x[kQuad];
+  int first_y[kCount], first_x[kCount];
   CONVSCOPE_UNROLL
-  for (int e = 0; e < kQuad; ++e) {
+  for (int e = 0; e < kCount; ++e) {
     uint32_t pixel = static_cast<uint32_t>(g.first_pixel + at + e);
     const int x = static_cast<int>(g.out_w.take(pixel)), y = static_cast<int>(pixel);
     first_y[e] = y * s.stride_y - s.pad_y, first_x[e] = x * s.stride_x - s.pad_x;
   }
   const T* const plane = in + (int64_t{g.first_image + image} * s.c_in + c) * s.in_plane;
-  for (int i = 0; i < s.k_h; ++i) {
-    const T* row[kQuad];
-    bool inside[kQuad];
+  for (int i = first_row; i < first_row + g.rows; ++i) {
+    const T* row[kCount];
+    bool inside[kCount];
     CONVSCOPE_UNROLL
-    for (int e = 0; e < kQuad; ++e) {
+    for (int e = 0; e < kCount; ++e) {
       const int y = first_y[e] + i * s.dilation_y;
       inside[e] = y >= 0 && y < s.h;
       row[e] = plane + int64_t{y} * s.w;
     }
     CONVSCOPE_UNROLL_BY(1)
     for (int j = 0; j < s.k_w; ++j, to += g.pitch) {
-      Four<T> values;
       CONVSCOPE_UNROLL
-      for (int e = 0; e < kQuad; ++e) {
+      for (int e = 0; e < kCount; ++e) {
         const int x = first_x[e] + j * s.dilation_x;
         values.v[e] = inside[e] && x >= 0 && x < s.w ? read_only(row[e] + x) : T(0);
       }
-      *reinterpret_cast<Four<T>*>(to) = values;
+      *reinterpret_cast<ColumnPixels<T>*>(to) = values;
     }
   }
 }
@@ -108,8 +118,7 @@ class Im2colGemm final : public Strategy {
              readable_bytes(static_cast<std::size_t>(s.taps() * plane) * sizeof(T)) +
              "; it may have at most " + std::to_string(Im2colConfig::kMostColumn) +
              " values (im2col_chunked never holds it whole)";
-    const int64_t column_blocks =
-        ceil_div(plane, Im2colConfig::kQuad * Im2colConfig::kThreads) * (s.c_in + 1);
+    const int64_t column_blocks = column_tiles(plane) * (s.c_in + 1);
     return refuses_size(
         s, std::max(column_blocks * std::min(s.n, largest_chunk(p, true).images), epilogue_pass_blocks(s)));
   }
@@ -127,6 +136,7 @@ class Im2colGemm final : public Strategy {
     chunk_ = largest_chunk(problem, !weights.bias.empty());
     column_ = DeviceMemory(static_cast<std::size_t>(chunk_.images * rows_ * pitch(chunk_)) * sizeof(T));
     // a chunk's product is too short for a trial to tell what is fastest between others
+    resident_ = resident_blocks(im2col_kernel<T>, Im2colConfig::kThreads, 0);
     gemm_ = plan_gemm(gemm_size(chunk_), kChunked ? nullptr : column());
     weights_.assign(as<T>(matrix_of(weights, gemm_.a_transposed)));
   }
@@ -196,15 +206,22 @@ class Im2colGemm final : public Strategy {
                          std::min(chunk_.pixels, plane - pixel)});
   }
 
+  static int64_t column_tiles(int64_t pixels) {
+    return ceil_div(pixels, ColumnPixels<T>::kCount * Im2colConfig::kThreads);
+  }
   void fill(const ColumnChunk& chunk, const T* in) const {
     const ConvShape& s = problem_.shape;
     const auto i = [](int64_t v) { return static_cast<int>(v); };
-    const int64_t tiles = ceil_div(chunk.pixels, Im2colConfig::kQuad * Im2colConfig::kThreads);
-    const int64_t channels = s.c_in + (rows_ > s.taps() ? 1 : 0);
-    TARGET::launch("im2col", im2col_kernel<T>, dim3(static_cast<unsigned>(tiles * channels * chunk.images)),
+    const int64_t tiles = column_tiles(chunk.pixels);
+    // few pixels leave the device idle where a block makes all taps of a channel
+    const bool apart = tiles * s.c_in * chunk.images < resident_;
+    const int64_t of_channel = apart ? s.k_h : 1;
+    const int64_t parts = s.c_in * of_channel + (rows_ > s.taps() ? 1 : 0);
+    TARGET::launch("im2col", im2col_kernel<T>, dim3(static_cast<unsigned>(tiles * parts * chunk.images)),
                    dim3(Im2colConfig::kThreads), 0, device_shape(s),
-                   Im2colGrid{Divisor(tiles), Divisor(channels), Divisor(s.out_w()), i(chunk.image),
-                              i(chunk.pixel), i(chunk.pixels), pitch(chunk), rows_ * pitch(chunk)},
+                   Im2colGrid{Divisor(tiles), Divisor(parts), Divisor(of_channel), Divisor(s.out_w()),
+                              i(chunk.image), i(chunk.pixel), i(chunk.pixels), i(s.k_h / of_channel),
+                              pitch(chunk), rows_ * pitch(chunk)},
                    in, column());
   }
 
@@ -224,6 +241,7 @@ class Im2colGemm final : public Strategy {
   ConvProblem problem_;
   int64_t rows_ = 0;  // of the column matrix: the taps, and the ones where there is a bias
   ColumnChunk chunk_{};
+  int64_t resident_ = 1;  // blocks that the target runs at once
   GemmPlan gemm_;
   DeviceArray<T> weights_;
   DeviceMemory column_;
