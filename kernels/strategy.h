@@ -59,7 +59,8 @@ class Strategy {
   virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
 
   /// Enqueues one convolution of `in` (n x c_in x h x w) into `out` (n x c_out x out_h x out_w), both in the
-  /// target's memory, of info().precision. Times its kernels as stages. Never allocates, never synchronises.
+  /// target's memory, aligned to 16 bytes, of info().precision. Times its kernels as stages. Never allocates,
+  /// never synchronises.
   virtual void launch(const void* in, void* out, Stages&) = 0;
 
  protected:

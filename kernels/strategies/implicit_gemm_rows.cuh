@@ -5,11 +5,11 @@
 // for the whole launch; the second one is 8 taps of 8 pixels. A warp walks down a strip of 32 pixels. The
 // rows of input under it come through a ring in shared memory that it shares with no other, by asynchronous
 // copies some rows ahead. Each value is read and split once and multiplied for every output row that it
-// reaches: the sums of all these rows are in registers, and one row of outputs is done at each step. Bytes
-// per pixel: each input about 1.3 times, its halo from the second-level cache; each output once. Measured on
-// an H200, streaming, from 3 to 16 maps, in TF32 and 3xTF32: 5x5 53 and 76 us (129 without tensor cores), 3x3
-// 50 and 55 us (55), 3x3 with stride 2 24 and 25 us (23). The copies bind, and for 5x5 in 3xTF32 the tensor
-// cores: mma.sync of 16 x 8 x 8 takes 6.4 clocks of a quarter of a multiprocessor.
+// reaches: the sums of all these rows are in registers, and one row of outputs is done at each step.
+// Bytes per pixel: each input about 1.3 times, its halo from the second-level cache; each output once.
+// Measured on an H200, streaming, from 3 to 16 maps, in TF32 and 3xTF32: 5x5 54 and 80 us (130 without tensor
+// cores), 3x3 52 and 59 us (55), 3x3 with stride 2 24.5 and 26 us (23). The way of the bytes binds, and for
+// 5x5 in 3xTF32 the tensor cores: mma.sync of 16 x 8 x 8 takes 6.4 clocks of a quarter of a multiprocessor.
 
 #include "kernels/strategies/costs.h"
 #include "kernels/strategies/device_strategy.h"

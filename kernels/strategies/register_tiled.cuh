@@ -113,7 +113,6 @@ class RegisterTiled final : public Strategy {
           const dim3 blocks(
               static_cast<unsigned>(even_blocks(grid.tiles, resident_blocks(kernel, C::kThreads, bytes))));
           return [=, shape = device_shape(p.shape), activation = p.activation](const T* in, T* out) {
-            allow_shared_bytes(kernel, bytes);  // another object of the kernel may have asked for less
             TARGET::launch("register_tiled", kernel, blocks, dim3(C::kThreads), bytes, shape, grid,
                            activation, in, out, weights);
           };
@@ -126,10 +125,10 @@ class RegisterTiled final : public Strategy {
     const RegisterGrid grid = grid_of(p.shape, pass, C::kWidth, C::kBlockRows, kMaps);
     const TileSize size(p.shape, sizeof(T));
     const std::size_t bytes = std::size_t{1} * size.channels * size.h * size.w * sizeof(T);
+    const auto kernel = register_tile_kernel<T, kMaps, R, kMost>;
+    allow_shared_bytes(kernel, bytes);
     return [=, shape = device_shape(p.shape), activation = p.activation,
             weights = constant_weights<T, kMost>(pass.weights)](const T* in, T* out) {
-      const auto kernel = register_tile_kernel<T, kMaps, R, kMost>;
-      allow_shared_bytes(kernel, bytes);  // another object of the kernel may have asked for less
       TARGET::launch("register_tiled", kernel, dim3(static_cast<unsigned>(int64_t{grid.tiles} * grid.groups)),
                      dim3(C::kThreads), bytes, shape, grid, size, activation, in, out, weights);
     };

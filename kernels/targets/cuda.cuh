@@ -167,12 +167,12 @@ void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::
     record_launch(*log, name, reinterpret_cast<const void*>(kernel), grid, block, shared_bytes);
 }
 
-/// Permits a kernel more than 48 KiB of shared memory.
+/// Permits a kernel more than 48 KiB of shared memory. None is taken away, since strategies that share a
+/// kernel need different amounts.
 template <class... P>
 void allow_shared_bytes(void (*kernel)(P...), std::size_t bytes) {
   if (bytes <= kDefaultSharedBytes) return;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "shared memory opt-in");
+  raise_shared_bytes(reinterpret_cast<const void*>(kernel), bytes);
 }
 
 /// Blocks of a kernel that the device runs at once; at least one.

@@ -41,6 +41,8 @@ void set_current_stage(const char* name);
 
 /// Largest dynamic shared memory that a block may opt in to on the current device.
 std::size_t max_shared_bytes();
+/// Permits a kernel so much dynamic shared memory, and never less than before.
+void raise_shared_bytes(const void* kernel, std::size_t bytes);
 /// The L2 cache of the current device.
 std::size_t l2_bytes();
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <mutex>
 
 #include "kernels/error.h"
 #include "kernels/runtime.h"
@@ -60,6 +61,16 @@ std::size_t max_shared_bytes() {
   static const std::size_t bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "shared memory per block");
   return bytes;
+}
+
+void raise_shared_bytes(const void* kernel, std::size_t bytes) {
+  static std::mutex mutex;  // of two threads neither undoes what the other has asked for
+  const std::lock_guard lock(mutex);
+  cudaFuncAttributes now{};
+  check(cudaFuncGetAttributes(&now, kernel), "shared memory of a kernel");
+  if (static_cast<std::size_t>(now.maxDynamicSharedSizeBytes) >= bytes) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+        "shared memory opt-in");
 }
 
 std::size_t l2_bytes() {
