@@ -135,8 +135,8 @@ class Im2colGemm final : public Strategy {
     rows_ = problem.shape.taps() + (weights.bias.empty() ? 0 : 1);
     chunk_ = largest_chunk(problem, !weights.bias.empty());
     column_ = DeviceMemory(static_cast<std::size_t>(chunk_.images * rows_ * pitch(chunk_)) * sizeof(T));
-    // a chunk's product is too short for a trial to tell what is fastest between others
     resident_ = resident_blocks(im2col_kernel<T>, Im2colConfig::kThreads, 0);
+    // a chunk's product is too short for a trial to tell what is fastest between others
     gemm_ = plan_gemm(gemm_size(chunk_), kChunked ? nullptr : column());
     weights_.assign(as<T>(matrix_of(weights, gemm_.a_transposed)));
   }

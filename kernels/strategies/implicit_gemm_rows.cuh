@@ -350,7 +350,7 @@ class ImplicitGemmRows final : public Strategy {
     const RowsGrid grid{Divisor(p.strips), Divisor(p.bands), i(s.n),         i(p.step),       i(p.rows),
                         i(p.lead),         i(p.pitch),       i(p.copies(s)), i(p.row_copies), i(p.zeros(s)),
                         i(p.unit_words(s))};
-    const bool vectors = s.out_w() % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0;
+    const bool vectors = s.out_w() % 4 == 0 && is_aligned(out);
     TARGET::launch(info().name.c_str(), choice(vectors).kernel, dim3(static_cast<unsigned>(p.blocks(s))),
                    dim3(RowsPlan::kThreads), static_cast<std::size_t>(p.shared_bytes(s)), device_shape(s),
                    grid, problem_.activation, static_cast<const float*>(in), weights_.data(), offsets_.data(),

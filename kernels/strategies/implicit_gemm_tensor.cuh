@@ -193,14 +193,14 @@ __global__ void __launch_bounds__(TensorConfig::kThreads, kMaps > 32 ? 2
   const uint32_t* chunk_weights = weights + int64_t{at.map_tile} * g.chunks * chunk_words;
   TensorSums<kMaps> sum = {};
   load_tile(s, g, image, first_y, first_x, 0, tiles);
-  close_copies();
+  copy_async_commit();
   for (int chunk = 0; chunk < g.chunks; ++chunk, chunk_weights += chunk_words) {
     if (chunk + 1 < g.chunks) {
       load_tile(s, g, image, first_y, first_x, (chunk + 1) * g.chunk_channels,
                 tiles + (chunk + 1) % 2 * tile_words);
     }
-    close_copies();
-    wait_for_copies<1>();
+    copy_async_commit();
+    copy_async_wait<1>();
     __syncthreads();
     multiply_chunk<kMaps, kSplit>(g, tiles + chunk % 2 * tile_words, offsets, pixel, chunk_weights, sum);
     __syncthreads();  // the next turn writes over this tile

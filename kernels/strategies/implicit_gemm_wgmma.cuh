@@ -176,7 +176,7 @@ class WgmmaProducts {
     g.map_tiles = Divisor(p.map_tiles), g.strips = Divisor(p.strips), g.bands = Divisor(p.bands);
     g.pitch = Divisor(p.pitch), g.rows = Divisor(p.linear ? p.image_rows : 1);
     g.linear = p.linear;
-    g.vectors = !p.linear && s.out_w() % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0;
+    g.vectors = !p.linear && s.out_w() % 4 == 0 && is_aligned(out);
     g.positions = i(p.positions), g.quads = i(p.quads), g.chunks = i(p.chunks);
     g.steps = i(p.steps), g.stage_steps = i(p.stage_steps);
     g.turns = i(p.turns());

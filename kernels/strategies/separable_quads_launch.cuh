@@ -100,9 +100,6 @@ class QuadsPlan {
   bool takes_ = false;
 };
 
-/// Whether quads can be loaded from, or stored to, here.
-inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
-
 /// A bank's taps, a group of maps for each launch.
 class QuadsPasses {
  public:

@@ -68,6 +68,9 @@ CONVSCOPE_HOST_DEVICE TilePlace place_of_tile(uint32_t number, const Divisor& ac
   return at;
 }
 
+/// Whether 16 bytes can be moved at once from, or to, here.
+inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
+
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Blocks for so many tiles where `at_once` run at once: none has more tiles than it must.

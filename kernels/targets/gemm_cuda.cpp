@@ -129,7 +129,7 @@ class GemmAlgorithm {
  public:
   /// What the library offers, best guess first.
   static std::vector<std::shared_ptr<GemmAlgorithm>> all(const GemmSize& s, bool a_transposed) {
-    const auto first = std::make_shared<GemmAlgorithm>(s, a_transposed);
+    GemmAlgorithm one(s, a_transposed);
     cublasLtMatmulPreferenceOpaque_t preference;
     check_blas(lt().cublasLtMatmulPreferenceInit_internal(&preference, sizeof preference), "preference");
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
@@ -141,16 +141,15 @@ class GemmAlgorithm {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, kAlignment);
     cublasLtMatmulHeuristicResult_t results[kMost];
     int count = 0;
-    const cublasStatus_t status =
-        lt().cublasLtMatmulAlgoGetHeuristic(lt_handle(), &first->product_, &first->b_, &first->a_, &first->c_,
-                                            &first->c_, &preference, kMost, results, &count);
+    const cublasStatus_t status = lt().cublasLtMatmulAlgoGetHeuristic(
+        lt_handle(), &one.product_, &one.b_, &one.a_, &one.c_, &one.c_, &preference, kMost, results, &count);
     std::vector<std::shared_ptr<GemmAlgorithm>> found;
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) return found;
     check_blas(status, "list of algorithms");
     for (int i = 0; i < count; ++i) {
       if (results[i].state != CUBLAS_STATUS_SUCCESS) continue;
-      found.push_back(std::make_shared<GemmAlgorithm>(*first));
-      found.back()->algorithm_ = results[i].algo;
+      one.algorithm_ = results[i].algo;
+      found.push_back(std::make_shared<GemmAlgorithm>(one));
     }
     return found;
   }
@@ -288,8 +287,8 @@ std::optional<std::string> cublas_missing() {
 }
 GemmPlan plan_gemm(const GemmSize&, const float*) { throw Error(*cublas_missing()); }
 GemmPlan plan_gemm(const GemmSize&, const double*) { throw Error(*cublas_missing()); }
-void gemm(const GemmPlan&, const GemmSize&, const float*, const float*, float*) {}
-void gemm(const GemmPlan&, const GemmSize&, const double*, const double*, double*) {}
+void gemm(const GemmPlan&, const GemmSize& s, const float*, const float* b, float*) { plan_gemm(s, b); }
+void gemm(const GemmPlan&, const GemmSize& s, const double*, const double* b, double*) { plan_gemm(s, b); }
 
 }  // namespace convscope::cuda
 

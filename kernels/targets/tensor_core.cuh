@@ -46,29 +46,13 @@ __device__ __forceinline__ void multiply_tf32(float (&sum)[4], const uint32_t (&
 #endif
 }
 
-/// Starts the copy of one value into shared memory, or of a zero where `inside` is false (`from` is then not
-/// read).
+/// copy_async16() for one value, by four bytes; a zero where not `inside` (`from` is then not read).
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
                    static_cast<uint32_t>(__cvta_generic_to_shared(to))),
                "l"(from), "r"(inside ? 4 : 0)
                : "memory");
-#endif
-}
-
-/// Closes the group of copies started since the last call.
-__device__ __forceinline__ void close_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-/// Waits until no more than kOpen of this thread's groups are under way.
-template <int kOpen>
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory");
 #endif
 }
 
