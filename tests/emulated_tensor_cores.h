@@ -121,8 +121,5 @@ struct CopyBarrier {
 };
 
 inline void copy_async(float* to, const float* from, bool inside) { *to = inside ? *from : 0.0f; }
-inline void close_copies() {}
-template <int kOpen>
-inline void wait_for_copies() {}
 
 }  // namespace convscope::emulated

@@ -152,10 +152,10 @@ TEST(Stream, AStaleResultIsWrong) {
 
 TEST(Stream, LimitsEndIt) {
   EXPECT_EQ(run_stream(good_frames(400, 240, 1000), settings_with({}), {60, 7}).counts.computed, 7u);
-  const StreamReport timed = run_stream(good_frames(400, 240, 1000000), settings_with({}), {0.3, 0});
-  EXPECT_GE(timed.counts.computed, 1u);  // a frame may take longer on a busy machine
+  const StreamReport timed = run_stream(good_frames(400, 240, 1000000), settings_with({}), {1.5, 0});
+  EXPECT_GT(timed.counts.computed, 1u);
   EXPECT_LT(timed.counts.computed, 1000000u);
-  EXPECT_GE(timed.seconds, 0.3);
+  EXPECT_GE(timed.seconds, 1.5);
   EXPECT_LT(timed.seconds, 5);
   EXPECT_NE(error_of([] {
               run_stream(good_frames(400, 240, 0), settings_with({}), {60, 0});
