@@ -1,5 +1,5 @@
 # Host code never contracts a*b+c by itself: kernels say which rounding they mean, and emulated results equal the
-# GPU's bit for bit. x86-64-v3 has the fused multiply-add as an instruction and runs on every machine since 2013.
+# GPU's bit for bit. x86-64-v3 has the fused multiply-add as an instruction; main() says so where a processor lacks it.
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-march=x86-64-v3 CONVSCOPE_X86_64_V3)
 set(host_flags -ffp-contract=off)
