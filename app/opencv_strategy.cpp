@@ -81,7 +81,7 @@ class OpenCv final : public Strategy {
     return transforms(problem.shape) ? kEverywhere : 0;
   }
 
-  Cost cost(const ConvProblem& problem) const override {
+  Cost cost(const ConvProblem& problem, const ConvWeights&) const override {
     const ConvShape& s = problem.shape;
     const double calls = static_cast<double>(s.n * s.c_out * s.c_in),
                  maps = static_cast<double>(s.n * s.c_out);

@@ -6,6 +6,11 @@
 #include "kernels/error.h"
 
 namespace convscope::bench {
+namespace {
+
+constexpr const char* kNoMemory = "needs more memory than is to be had";
+
+}  // namespace
 
 Contender::Contender(const RegistryRow& row) : row_(&row) { entry.info = row.info; }
 
@@ -21,12 +26,14 @@ void Contender::ask(const ConvProblem& problem, const ConvWeights& weights) {
     if (auto why = unavailable(row_->info)) return refuse(*why);
     if (!row_->make) return refuse("this build has no " + row_->info.id());
     strategy_ = row_->make();
-    entry.cost = strategy_->cost(problem);
+    if (auto why = strategy_->refuses(problem, weights)) return refuse(*why);
+    entry.cost = strategy_->cost(problem, weights);
     entry.error_bounds = strategy_->error_bounds(problem);
     reach_ = strategy_->error_reach(problem);
-    if (auto why = strategy_->refuses(problem, weights)) refuse(*why);
   } catch (const Error& e) {
     refuse(e.what());
+  } catch (const std::bad_alloc&) {
+    refuse(kNoMemory);
   }
 }
 
@@ -50,7 +57,7 @@ void Contender::prove(Machine& machine, const ConvProblem& problem, const ConvWe
   } catch (const Error& e) {  // a library may find out only when it plans
     refuse(e.what());
   } catch (const std::bad_alloc&) {
-    refuse("needs more memory than is to be had");
+    refuse(kNoMemory);
   }
 }
 

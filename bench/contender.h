@@ -14,7 +14,7 @@ class Contender {
  public:
   explicit Contender(const RegistryRow&);
 
-  /// Fills entry.cost and bounds; entry.refused where it is unavailable or refuses.
+  /// Fills entry.cost and bounds, or entry.refused where it is unavailable or refuses.
   void ask(const ConvProblem&, const ConvWeights&);
   /// Prepares, launches once into `out`, which held NaN, and has the result judged. `out` is of the machine.
   void prove(Machine&, const ConvProblem&, const ConvWeights&, const void* in, void* out, Expected&);

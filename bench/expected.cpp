@@ -13,6 +13,7 @@
 #include "kernels/error.h"
 #include "kernels/parallel.h"
 #include "kernels/registry.h"
+#include "kernels/targets/host_runtime.h"
 
 namespace convscope::bench {
 namespace {
@@ -90,7 +91,9 @@ Expected::Expected(const ConvProblem& problem, const ConvWeights& weights, Preci
     }
     input_ = in_.data();
   }
-  values_.resize(static_cast<std::size_t>(sample_.output_size()) * bytes_of(precision));
+  const std::size_t bytes = static_cast<std::size_t>(sample_.output_size()) * bytes_of(precision);
+  check_available(2 * bytes);
+  values_.resize(bytes);
   found_.resize(values_.size());
   const auto reference = find_strategy("reference", Target::cpu, precision)->make();
   NoStages stages;
@@ -150,6 +153,7 @@ Expected::Verdict Expected::judge_values(Runtime& runtime, const void* out, doub
 }
 
 std::string Expected::place(int64_t index) const {
+  if (index < 0) return "no value";
   const int64_t plane = index / (sample_.out_h() * sample_.out_w());
   return fmt::format("image {}, map {}, row {}, column {}",
                      images_[static_cast<std::size_t>(plane / sample_.c_out)],

@@ -53,7 +53,7 @@ uint64_t ulp_distance(double a, double b);
 /// Error bound of a sum of n = c_in*k_h*k_w + 1 terms (Higham, Accuracy and Stability, 2nd ed., section 3.1):
 /// n * eps * (sum |w||x| + |bias|), eps the unit roundoff of the precision (2^-24 or 2^-53), one float per
 /// output value. Holds for any order of summation, fused or not. `in`: planar, host memory, of `precision`.
-/// Non-finite inputs give a non-finite bound.
+/// Non-finite inputs give an infinite bound.
 void error_bound(const ConvShape&, const ConvWeights&, Precision, const void* in, float* bound);
 
 /// The bound of a strategy that mixes a value's window with pixels up to `reach` beyond it, and the taps of a

@@ -19,7 +19,8 @@ double magnitude(double w, double x) {
   return w * x;
 }
 
-/// The bound of a sum of magnitudes. An exact zero stays zero: all terms are zero and nothing rounds.
+/// The bound of a sum of magnitudes. An exact zero stays zero: all terms are zero and nothing rounds. NaN
+/// (0 * Inf) becomes infinity: a strategy that spreads the Inf may have anything there.
 template <class T>
 class BoundOfSum {
  public:
@@ -35,6 +36,7 @@ class BoundOfSum {
     underflow_ = n * static_cast<double>(std::numeric_limits<T>::denorm_min()) + 0x1p-149;
   }
   float operator()(double sum) const {
+    if (std::isnan(sum)) return std::numeric_limits<float>::infinity();
     return static_cast<float>(sum == 0 ? 0.0 : sum * factor_ + underflow_);
   }
 

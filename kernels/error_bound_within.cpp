@@ -4,6 +4,7 @@
 
 #include "kernels/compare.h"
 #include "kernels/error.h"
+#include "kernels/targets/host_runtime.h"
 
 namespace convscope {
 namespace {
@@ -30,7 +31,9 @@ void spread_maximum(T* values, int64_t count, int64_t stride, int64_t reach, std
 template <class T>
 std::vector<T> largest_within(int64_t reach, const ConvShape& s, const T* in) {
   const int64_t h = s.h + 2 * s.pad.y, w = s.w + 2 * s.pad.x, planes = s.n * s.c_in;
-  std::vector<T> largest(static_cast<std::size_t>(planes * h * w), T(0)), line;
+  const auto count = static_cast<std::size_t>(planes * h * w);
+  check_available(count * sizeof(T));
+  std::vector<T> largest(count, T(0)), line;
   for (int64_t p = 0; p < planes; ++p) {
     T* const plane = largest.data() + p * h * w;
     for (int64_t y = 0; y < s.h; ++y) {

@@ -27,9 +27,10 @@ void LaunchLog::add(LaunchRecord record, const std::function<void(LaunchRecord&)
       return;
     }
   }
-  dynamic_bytes_.push_back(record.shared_bytes);
+  const std::size_t dynamic_bytes = record.shared_bytes;
   if (complete) complete(record);
   entries_.push_back({std::move(record), 1});
+  dynamic_bytes_.push_back(dynamic_bytes);
 }
 
 }  // namespace convscope

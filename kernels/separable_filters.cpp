@@ -24,10 +24,6 @@ struct Factors {
   double worst = 0;  // largest |column row - w| / |w|; infinite where w is 0 and the product is not
 };
 
-double rounded(double value, Precision precision) {
-  return precision == Precision::fp32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
-
 double worst_error(const Kernel& k, const Factors& f) {
   double worst = 0;
   for (int64_t i = 0; i < k.h; ++i) {
@@ -134,16 +130,12 @@ Shortfall shortfall(const Kernel& k) {
   return result;
 }
 
-std::string percent(double kept) {
-  if (kept < 0.9995) return fmt::format("{:.1f} %", 100 * kept);
-  return fmt::format("all but {:.1e}", 1 - kept);
-}
-
 std::string refusal(int64_t o, int64_t c, const Shortfall& lack, double worst, Precision precision,
                     double allowed) {
   const std::string which = fmt::format("filter {}, channel {}", o, c);
   if (lack.rank > 1)
-    return fmt::format("{} has rank {}; rank 1 keeps {} of its energy", which, lack.rank, percent(lack.kept));
+    return fmt::format("{} has rank {}; rank 1 keeps {} of its energy", which, lack.rank,
+                       energy_share(lack.kept));
   if (!std::isfinite(worst))
     return fmt::format("{} has rank 1 only where its zeros may be small numbers", which);
   return fmt::format("{} has rank 1 only to {:.1e} of a weight; {} needs {:.1e}", which, worst,
@@ -159,6 +151,15 @@ ConvShape shape_of(const ConvWeights& w) {
 double roundings_of_passes(const ConvShape& s) { return static_cast<double>(s.k_h + s.c_in * s.k_w); }
 
 }  // namespace
+
+double rounded(double value, Precision precision) {
+  return precision == Precision::fp32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+std::string energy_share(double kept) {
+  if (kept < 0.9995) return fmt::format("{:.1f} %", 100 * kept);
+  return fmt::format("all but {:.1e}", 1 - kept);
+}
 
 double separable_roundoffs(const ConvShape& s) {
   return std::max(4.0, static_cast<double>(s.taps()) - roundings_of_passes(s));

@@ -32,6 +32,12 @@ double separable_roundoffs(const ConvShape&);
 /// there on and for 1-D kernels.
 double separable_error_bounds(const ConvShape&);
 
+/// The value as the precision holds it.
+double rounded(double value, Precision);
+
+/// A share of a filter's energy, for the user: "97.3 %", "all but 1.2e-05".
+std::string energy_share(double kept);
+
 /// Factors every kernel, or says which cannot be.
 SeparableFilters separate_filters(const ConvWeights&, Precision);
 

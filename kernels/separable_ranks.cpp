@@ -11,10 +11,6 @@
 namespace convscope {
 namespace {
 
-double rounded(double value, Precision precision) {
-  return precision == Precision::fp32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
-
 /// Terms of one kernel, the largest first.
 struct Terms {
   std::vector<std::vector<double>> columns, rows;
@@ -50,10 +46,6 @@ Terms terms_of(const ConvWeights& kernel, Precision precision, int64_t rank) {
     terms.kept = d.energy(r + 1);
   }
   return terms;
-}
-
-std::string percent(double kept) {
-  return kept < 0.9995 ? fmt::format("{:.1f} %", 100 * kept) : fmt::format("all but {:.1e}", 1 - kept);
 }
 
 /// `factors` of a kernel, filled up with zeros to `ranks`.
@@ -113,10 +105,10 @@ std::optional<std::string> separable_approximation(const ConvWeights& weights, i
   if (filters.refused || 1 - filters.least_kept <= kSeparableEnergy) return std::nullopt;
   const std::string worst = weights.c_out * weights.c_in > 1
                                 ? fmt::format(" (filter {}, channel {}: {})", filters.worst_filter,
-                                              filters.worst_channel, percent(filters.least_kept))
+                                              filters.worst_channel, energy_share(filters.least_kept))
                                 : "";
-  return fmt::format("rank-{} approximation, keeps {} of the filters' energy{}", rank, percent(filters.kept),
-                     worst);
+  return fmt::format("rank-{} approximation, keeps {} of the filters' energy{}", rank,
+                     energy_share(filters.kept), worst);
 }
 
 double separable_rank_error_bounds(const ConvShape& s, int64_t rank) {

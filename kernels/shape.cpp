@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <utility>
@@ -142,6 +143,15 @@ std::string describe(const ConvShape& s) {
                                  s.c_out, s.k_h, s.k_w, s.stride.y, s.stride.x, s.pad.y, s.pad.x);
   if (s.dilation != Axes{1, 1}) text += fmt::format(", dilation {},{}", s.dilation.y, s.dilation.x);
   return text;
+}
+
+bool ConvWeights::operator==(const ConvWeights& other) const {
+  const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+  };
+  return c_out == other.c_out && c_in == other.c_in && k_h == other.k_h && k_w == other.k_w &&
+         same(values, other.values) && same(bias, other.bias);
 }
 
 std::optional<std::string> fault(const ConvWeights& w, const ConvShape& s) {

@@ -83,7 +83,8 @@ struct ConvWeights {
   double at(int64_t o, int64_t c, int64_t i, int64_t j) const {
     return const_cast<ConvWeights*>(this)->at(o, c, i, j);
   }
-  bool operator==(const ConvWeights&) const = default;
+  /// By the values' bits: weights with a NaN are equal to themselves.
+  bool operator==(const ConvWeights&) const;
 };
 
 /// What is wrong with the weights for this shape, in a sentence; nullopt where they fit.

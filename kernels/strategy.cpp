@@ -28,6 +28,8 @@ std::string StrategyInfo::id() const {
   return fmt::format("{}/{}/{}", name, to_string(target), to_string(precision));
 }
 
-Cost Strategy::cost(const ConvProblem& problem) const { return direct_cost(problem.shape, info_.precision); }
+Cost Strategy::cost(const ConvProblem& problem, const ConvWeights&) const {
+  return direct_cost(problem.shape, info_.precision);
+}
 
 }  // namespace convscope

@@ -52,10 +52,12 @@ class Strategy {
   /// strategy is held to the error bound of that reach.
   virtual int64_t error_reach(const ConvProblem&) const { return 0; }
 
-  /// What a launch asks of the machine. Of the algorithm, so that it is known before prepare().
-  virtual Cost cost(const ConvProblem&) const;
+  /// What a launch asks of the machine, of a problem and weights that are not refused. Of the algorithm, so
+  /// that it is known before prepare().
+  virtual Cost cost(const ConvProblem&, const ConvWeights&) const;
 
-  /// Allocates, plans and uploads the weights; untimed. Throws Error where refuses() or memory says no.
+  /// Allocates, plans and uploads the weights, which are not refused; untimed. Throws Error where memory or a
+  /// library says no.
   virtual void prepare(const ConvProblem&, const ConvWeights&) = 0;
 
   /// Enqueues one convolution of `in` (n x c_in x h x w) into `out` (n x c_out x out_h x out_w), both in the

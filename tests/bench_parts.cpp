@@ -235,5 +235,24 @@ TEST(BenchExpected, NonFiniteValues) {
   EXPECT_FALSE(expected.judge(*runtime, finite.data(), 1, 3).good);
 }
 
+/// A filter of zeros: where the reference has 0, a strategy that mixes pixels may have 0 * Inf.
+TEST(BenchExpected, NonFiniteValuesUnderAFilterOfZeros) {
+  ConvProblem problem;
+  problem.shape.h = problem.shape.w = 5, problem.shape.c_out = 2;
+  const ConvWeights weights{2, 1, 1, 1, {0, 1}, {}};
+  std::vector<float> in(25, 1.0f), out(50, 0.0f);
+  in[12] = std::numeric_limits<float>::infinity();
+  std::copy(in.begin(), in.end(), out.begin() + 25);
+  for (const std::size_t i : {6, 7, 8, 11, 12, 13, 16, 17, 18})
+    out[i] = std::numeric_limits<float>::quiet_NaN();
+  const auto runtime = make_runtime(Target::cpu);
+  Expected expected(problem, weights, Precision::fp32, in.data());
+  const Expected::Verdict within = expected.judge(*runtime, out.data(), 1, 1);
+  EXPECT_TRUE(within.good) << within.fault;
+  EXPECT_FALSE(expected.judge(*runtime, out.data(), 1, 0).good) << "without a reach only its own pixel";
+  out[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(expected.judge(*runtime, out.data(), 1, 1).good) << "beyond the reach";
+}
+
 }  // namespace
 }  // namespace convscope::bench

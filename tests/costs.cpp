@@ -28,6 +28,12 @@ ConvShape deep_shape() {
   return s;
 }
 
+/// Of rank 1, without a bias.
+ConvWeights ones(const ConvShape& s) {
+  return {s.c_out, s.c_in, s.k_h, s.k_w, std::vector<double>(static_cast<std::size_t>(s.weight_size()), 1),
+          {}};
+}
+
 struct Expected {
   const char* strategy;
   ConvShape shape;
@@ -69,7 +75,7 @@ TEST(Costs, OfTheRowsAreWhatTheirAlgorithmsMove) {
     const bool cpu = find_strategy(e.strategy, Target::emulated, e.precision) == nullptr;
     const RegistryRow& found = *find_strategy(e.strategy, cpu ? Target::cpu : Target::emulated, e.precision);
     SCOPED_TRACE(found.info.id() + " " + describe(e.shape));
-    const Cost cost = found.make()->cost({e.shape, e.activation, Rounding::fused});
+    const Cost cost = found.make()->cost({e.shape, e.activation, Rounding::fused}, ones(e.shape));
     EXPECT_EQ(cost.bytes, e.bytes);
     EXPECT_EQ(cost.multiply_adds, e.multiply_adds);
     EXPECT_EQ(cost.launches, e.launches);
@@ -79,6 +85,23 @@ TEST(Costs, OfTheRowsAreWhatTheirAlgorithmsMove) {
                                                                e.shape.output_size()) &&
         e.launches == 1;
     EXPECT_TRUE(plain || !cost.note.empty());
+  }
+}
+
+TEST(Costs, KnowTheWeights) {
+  ConvShape s = small_shape();
+  ConvWeights weights = ones(s);
+  const ConvProblem up_to_3{s, Activation::none, Rounding::fused, 3};
+  const auto separable = find_strategy("separable", Target::emulated, Precision::fp32)->make();
+  EXPECT_EQ(separable->cost(up_to_3, weights).launches, 1) << "of rank 1, whatever rank is allowed";
+  weights.values[4] = 2;  // rank 2
+  EXPECT_EQ(separable->cost(up_to_3, weights).launches, 2);
+  const auto onednn = find_strategy("onednn", Target::cpu, Precision::fp32)->make();
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::sigmoid, Activation::tanh}) {
+    const bool apart = activation == Activation::relu || activation == Activation::sigmoid;
+    EXPECT_EQ(onednn->cost({s, activation, Rounding::fused}, weights).launches, apart ? 2 : 1)
+        << to_string(activation);
   }
 }
 
@@ -99,14 +122,18 @@ TEST(Costs, OfWhatNeedsADevice) {
   EXPECT_EQ(library_cost(s, Precision::fp64, "cuDNN").bytes, 8 * (40 + 54 + 60));
   EXPECT_NE(library_cost(s, Precision::fp64, "cuDNN").note.find("cuDNN"), std::string::npos);
   // two passes in memory: each map reads the input, and writes and reads sums of 2 planes of 4x5
-  const Cost passes = separable_cost(s, Precision::fp32, 1, false);
+  const Cost passes = separable_cost(s, Precision::fp32, 1, 0);
   EXPECT_EQ(passes.bytes, 4 * (3 * (40 + 2 * 40) + 36 + 60));
   EXPECT_EQ(passes.launches, 6);
   // rank 2: the input is read and written twice over, and read so; twice the factors
-  const Cost rank_2 = separable_cost(s, Precision::fp32, 2, true);
+  const Cost rank_2 = separable_cost(s, Precision::fp32, 2, 1);
   EXPECT_EQ(rank_2.bytes, 4 * (40 + 80 + 80 + 72 + 60));
   EXPECT_EQ(rank_2.multiply_adds, 2 * 720);
   EXPECT_EQ(rank_2.launches, 2);
+  // three launches that make a map each: the input is read three times
+  const Cost launches = separable_cost(s, Precision::fp32, 1, 3);
+  EXPECT_EQ(launches.bytes, 4 * (3 * 40 + 36 + 60));
+  EXPECT_EQ(launches.launches, 3);
 }
 
 }  // namespace

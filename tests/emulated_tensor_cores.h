@@ -116,7 +116,6 @@ struct CopyBarrier {
   uint64_t state;
   void init(int) {}
   void copy(void* to, const void* from, int bytes) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); }
-  void arrive() {}
   void wait(int) const { __syncthreads(); }
 };
 

@@ -71,7 +71,7 @@ TEST(LaunchLog, CoversTheOutputsAndAgreesWithTheCost) {
         count += static_cast<double>(e.count);
       }
       EXPECT_GE(all_threads * k.outputs, s.output_size());
-      EXPECT_EQ(count, k.a_product * row.make()->cost(problem).launches);
+      EXPECT_EQ(count, k.a_product * row.make()->cost(problem, constant_weights(s, 1)).launches);
     }
   }
 }

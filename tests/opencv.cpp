@@ -125,7 +125,7 @@ TEST(OpenCv, RefusalsNameTheReason) {
 TEST(OpenCv, CostIsOfItsCalls) {
   ConvShape s;  // 40 values in, 60 out, 6 calls
   s.c_in = 2, s.h = 4, s.w = 5, s.c_out = 3, s.k_h = s.k_w = 3, s.pad = {1, 1};
-  const Cost cost = find_strategy("opencv", Target::cpu, Precision::fp32)->make()->cost({s, {}, {}});
+  const Cost cost = find_strategy("opencv", Target::cpu, Precision::fp32)->make()->cost({s, {}, {}}, {});
   EXPECT_EQ(cost.launches, 6);
   EXPECT_EQ(cost.multiply_adds, 1080);
   EXPECT_EQ(cost.bytes, 4 * (6 * 2 * 20 + 3 * 3 * 20 + 54));

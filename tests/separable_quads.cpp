@@ -109,7 +109,7 @@ Outputs run_at(const ConvProblem& p, const ConvWeights& weights, const std::vect
     run.threads = e.record.block[0];
     run.launches += e.count;
   }
-  EXPECT_EQ(static_cast<double>(run.launches), askew == 0 ? strategy->cost(p).launches : 1);
+  EXPECT_EQ(static_cast<double>(run.launches), askew == 0 ? strategy->cost(p, weights).launches : 1);
   return run;
 }
 

@@ -73,8 +73,8 @@ TEST(WinogradTensorCores, RefusesInWords) {  // C17, C21
                            {8, 20, 16, 3, 3, {2, 2}, {1, 1}, fused, "stride 1 only, not 2"},
                            {8, 20, 16, 3, 3, {1, 1}, {1, 2}, fused, "dilation 1 only, not 1,2"},
                            {8, 20, 16, 3, 3, {1, 1}, {1, 1}, Rounding::separate, "choose rounding=fused"},
-                           {2, 20, 16, 3, 3, {1, 1}, {1, 1}, fused, "more than half of a quad of channels"},
-                           {8, 20, 8, 3, 3, {1, 1}, {1, 1}, fused, "more than half of 16 maps"},
+                           {2, 20, 16, 3, 3, {1, 1}, {1, 1}, fused, "16 of 2"},
+                           {8, 20, 8, 3, 3, {1, 1}, {1, 1}, fused, "8 of 8"},
                            // 2000 x 2000 tiles of 36 values in 67 planes: 9 648 000 000 values
                            {3, 8002, 64, 3, 3, {1, 1}, {1, 1}, fused, "would take 38.59 GB of memory"},
                            {3, 2000000000, 64, 3, 3, {1, 1}, {1, 1}, fused, "of memory"}};

@@ -32,7 +32,7 @@ void FactsSide::update(Results& results) {
   }
   results.facts = ShownFacts{shown.info, shown.prepared, {}, 1};
   if (!probe_) return;
-  results.facts->cost = probe_->cost(problem);
+  results.facts->cost = probe_->cost(problem, shown.prepared->operation.weights);
   results.facts->error_bounds = probe_->error_bounds(problem);
 }
 

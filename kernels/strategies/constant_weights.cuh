@@ -23,7 +23,7 @@ int64_t constant_group_bytes(const ConvShape& s, int64_t maps) {
   return (s.taps() + 1) * maps * static_cast<int64_t>(sizeof(T));
 }
 
-/// Maps of one launch, in groups of `maps`.
+/// Maps of one launch, in groups of `maps`; of a shape that refuses_constant() takes, at least one group.
 template <class T>
 int64_t constant_maps_a_launch(const ConvShape& s, int64_t maps) {
   return kConstantBytes / constant_group_bytes<T>(s, maps) * maps;

@@ -65,10 +65,12 @@ Cost im2col_cost(const ConvProblem& problem, Precision precision, int64_t chunks
     cost.bytes += bytes(2 * real(s.n) * output_plane(s) * real(s.taps()), precision);
     cost.note = fmt::format("the column matrix of {} values a pixel is written and read once", s.taps());
   }
-  return problem.activation == Activation::none ? cost : with_output_pass(std::move(cost), s, precision);
+  return problem.activation == Activation::none
+             ? cost
+             : with_output_pass(std::move(cost), s, precision, "the activation");
 }
 
-Cost separable_cost(const ConvShape& s, Precision precision, int64_t rank, bool fused) {
+Cost separable_cost(const ConvShape& s, Precision precision, int64_t rank, int64_t fused) {
   const double ranks = real(rank), pairs = real(s.n * s.c_out * s.c_in) * ranks;
   const bool down = s.k_h > 1, along = s.k_w > 1;  // a pass of a single tap is left out
   // columns that the pass along reads, of one row of outputs
@@ -80,11 +82,14 @@ Cost separable_cost(const ConvShape& s, Precision precision, int64_t rank, bool 
   const double copies = rank > 1 ? real(s.input_size()) * (1 + ranks) : 0;  // read once, written once a rank
   Cost cost;
   cost.multiply_adds = pairs * taps;
-  if (fused) {
-    cost.bytes = bytes(real(s.input_size()) * ranks + copies + weights + real(s.output_size()), precision);
-    cost.launches = rank > 1 ? 2 : 1;
+  if (fused > 0) {
+    const double reads = real(s.input_size()) * ranks * real(fused);
+    cost.bytes = bytes(reads + copies + weights + real(s.output_size()), precision);
+    cost.launches = real(fused) + (rank > 1 ? 1 : 0);
+    const std::string launches =
+        fused == 1 ? "one launch" : fmt::format("each of {} launches, which all read the input", fused);
     cost.note =
-        fmt::format("a pass down and one along in one launch{}; halos of the blocks are left out", often);
+        fmt::format("a pass down and one along in {}{}; halos of the blocks are left out", launches, often);
     return cost;
   }
   const double scratch = real(s.n * s.c_in) * ranks * real(s.out_h()) * real(s.w);
@@ -168,11 +173,10 @@ Cost library_cost(const ConvShape& s, Precision precision, const char* library) 
   return cost;
 }
 
-Cost with_output_pass(Cost cost, const ConvShape& s, Precision precision) {
+Cost with_output_pass(Cost cost, const ConvShape& s, Precision precision, const char* of) {
   cost.bytes += bytes(2 * real(s.output_size()), precision);
   cost.launches += 1;
-  cost.note +=
-      cost.note.empty() ? "a pass over the output for the activation" : "; a pass for the activation";
+  cost.note += fmt::format("{}a pass over the output for {}", cost.note.empty() ? "" : "; ", of);
   return cost;
 }
 

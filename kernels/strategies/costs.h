@@ -23,9 +23,10 @@ Cost passes_cost(const ConvShape&, Precision, int64_t launches);
 /// product each). `in_cache`: a chunk does not leave the L2 cache.
 Cost im2col_cost(const ConvProblem&, Precision, int64_t chunks, bool in_cache);
 
-/// k_h + k_w multiply-adds for each channel and rank. `fused`: both passes in one launch; otherwise two for
-/// each map, which hand a plane for each channel over in memory.
-Cost separable_cost(const ConvShape&, Precision, int64_t rank, bool fused);
+/// k_h + k_w multiply-adds for each channel and rank. Both passes together in so many `fused` launches, each
+/// of which reads the input; for none, two launches for each map, which hand a plane for each channel over in
+/// memory.
+Cost separable_cost(const ConvShape&, Precision, int64_t rank, int64_t fused);
 
 /// F(m x m, 3x3), m = 2 or 4, by blocks that make `maps_together` maps of their tiles.
 Cost winograd_cost(const ConvShape&, Precision, int64_t m, int64_t maps_together);
@@ -44,7 +45,7 @@ Cost split_cost(const ConvShape&, Precision);
 /// direct_cost, and what it leaves out: what a library does inside is not known.
 Cost library_cost(const ConvShape&, Precision, const char* library);
 
-/// A pass over the output for bias or activation, one more launch.
-Cost with_output_pass(Cost, const ConvShape&, Precision);
+/// A pass over the output for what `of` says ("the activation"), one more launch.
+Cost with_output_pass(Cost, const ConvShape&, Precision, const char* of);
 
 }  // namespace convscope

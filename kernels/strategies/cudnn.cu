@@ -109,9 +109,14 @@ class Cudnn final : public Strategy {
     return reach;
   }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights& weights) const override {
     const Cost cost = library_cost(p.shape, info().precision, "cuDNN");
-    return p.activation == Activation::none ? cost : with_output_pass(cost, p.shape, info().precision);
+    const bool bias = !weights.bias.empty(), activation = p.activation != Activation::none;
+    if (!bias && !activation) return cost;
+    return with_output_pass(cost, p.shape, info().precision,
+                            !bias        ? "the activation"
+                            : activation ? "bias and activation"
+                                         : "the bias");
   }
 
   std::optional<std::string> refuses(const ConvProblem& p) const override {

@@ -96,7 +96,7 @@ class DirectConstant final : public Strategy {
     return refuses_size(s, blocks(s));
   }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights&) const override {
     return passes_cost(p.shape, info().precision, constant_launches<T>(p.shape, maps_that_fit(p.shape)));
   }
 

@@ -182,7 +182,7 @@ class Fft final : public Strategy {
     return std::nullopt;
   }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights&) const override {
     return fft_cost(p.shape, info().precision, FftConfig::kMaps, p.shape.n == 1 ? 1 : FftConfig::kImages);
   }
 

@@ -123,9 +123,9 @@ class Im2colGemm final : public Strategy {
         s, std::max(column_blocks * std::min(s.n, largest_chunk(p, true).images), epilogue_pass_blocks(s)));
   }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights& weights) const override {
     const ConvShape& s = p.shape;
-    const ColumnChunk first = largest_chunk(p, false);
+    const ColumnChunk first = largest_chunk(p, !weights.bias.empty());
     const int64_t chunks = ceil_div(s.n, first.images) * ceil_div(s.out_h() * s.out_w(), first.pixels);
     return im2col_cost(p, info().precision, chunks, kChunked);
   }

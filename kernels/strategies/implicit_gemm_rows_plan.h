@@ -44,11 +44,13 @@ struct RowsPlan {
 
   /// Bands of about so many rows, or of fewer, so that `warps`, which run at once, end at once.
   void divide(const ConvShape& s, int64_t warps, int64_t about) {
-    const int64_t height = ceil_div(s.out_h(), step), columns = strips * s.n * step;
+    // a step beyond the output's height leaves warps that have one row each
+    const int64_t interleaved = std::min(step, s.out_h());
+    const int64_t height = ceil_div(s.out_h(), step), columns = strips * s.n * interleaved;
     const int64_t at_once = std::max<int64_t>(1, warps / columns);
     const int64_t turns = std::max<int64_t>(1, (height + at_once * about / 2) / (at_once * about));
     rows = ceil_div(height, at_once * turns);
-    bands = ceil_div(height, rows) * step;
+    bands = ceil_div(height, rows) * interleaved;
   }
 
   /// Words from a unit's first to the taps of a pixel, [step][lane % 4][low, high].

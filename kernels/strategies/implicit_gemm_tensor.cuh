@@ -225,8 +225,8 @@ class ImplicitGemmTensor final : public Strategy {
     if (other_for(p) != nullptr) return std::nullopt;
     return refuses_tensor(p.shape, static_cast<int64_t>(max_shared_bytes()));
   }
-  Cost cost(const ConvProblem& p) const override {
-    return kSplit ? split_cost(p.shape, info().precision) : Strategy::cost(p);
+  Cost cost(const ConvProblem& p, const ConvWeights& weights) const override {
+    return kSplit ? split_cost(p.shape, info().precision) : Strategy::cost(p, weights);
   }
   double error_bounds(const ConvProblem& p) const override { return tf32_error_bounds(p.shape, kSplit); }
 

@@ -64,7 +64,9 @@ class Looped final : public Strategy {
     return refuses_size(s, blocks(s));
   }
 
-  Cost cost(const ConvProblem& p) const override { return looped_cost(p.shape, info().precision); }
+  Cost cost(const ConvProblem& p, const ConvWeights&) const override {
+    return looped_cost(p.shape, info().precision);
+  }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
     if (auto why = refuses(problem)) throw Error("looped refuses: " + *why);

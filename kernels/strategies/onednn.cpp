@@ -128,8 +128,11 @@ class OneDnn final : public Strategy {
     return std::nullopt;
   }
 
-  Cost cost(const ConvProblem& problem) const override {
-    return library_cost(problem.shape, Precision::fp32, "oneDNN");
+  Cost cost(const ConvProblem& problem, const ConvWeights&) const override {
+    const Cost cost = library_cost(problem.shape, Precision::fp32, "oneDNN");
+    return problem.activation == Activation::none || fused_in_library(problem.activation)
+               ? cost
+               : with_output_pass(cost, problem.shape, Precision::fp32, "the activation");
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {

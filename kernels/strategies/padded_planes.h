@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <new>
-#include <stdexcept>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "kernels/error.h"
 #include "kernels/parallel.h"
 #include "kernels/shape.h"
+#include "kernels/targets/host_runtime.h"
 
 namespace convscope::cpu {
 
@@ -27,13 +24,9 @@ class PaddedPlanes {
     w_ = s.w + 2 * s.pad.x;
     h_ = s.h + 2 * s.pad.y;
     const auto count = static_cast<std::size_t>(s.n * s.c_in * h_ * w_);
-    try {
-      values_.assign(count, T(0));
-    } catch (const std::exception&) {
-      values_ = {};
-      throw Error(fmt::format("the padded input needs {:.2f} GB of memory, more than is free",
-                              static_cast<double>(count) * sizeof(T) * 1e-9));
-    }
+    values_ = {};
+    check_available(count * sizeof(T));
+    values_.assign(count, T(0));
   }
 
   /// Copies n x c_in x h x w values, each through `convert`; the zeros around them stay.

@@ -39,7 +39,7 @@ class RegisterTiled final : public Strategy {
     return refuses_size(s, ceil_div(s.out_w(), 64) * s.out_h() * s.c_out * s.n);
   }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights&) const override {
     int64_t maps = 1;
     for_shape(p, &maps);
     return passes_cost(p.shape, info().precision, constant_launches<T>(p.shape, maps));

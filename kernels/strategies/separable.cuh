@@ -145,14 +145,13 @@ class Separable final : public Strategy {
     return p.separable_rank > 0 && p.shape.k_h > 1 && p.shape.k_w > 1 ? 1 : 0;
   }
 
-  Cost cost(const ConvProblem& p) const override {
-    const ConvShape s = with_ranks(p.shape, most_ranks(p));
+  Cost cost(const ConvProblem& p, const ConvWeights& weights) const override {
+    const int64_t ranks = filters_of(p, weights).ranks;
+    const ConvShape s = with_ranks(p.shape, ranks);
     const QuadsPlan quads(s);
-    if (!std::is_same_v<T, float> || !quads.takes())
-      return separable_cost(p.shape, info().precision, most_ranks(p), tile_for(p.shape).fits);
-    Cost cost = separable_cost(p.shape, info().precision, most_ranks(p), true);
-    cost.launches += static_cast<double>(quads.launches(s) - 1);
-    return cost;
+    if (std::is_same_v<T, float> && quads.takes())
+      return separable_cost(p.shape, info().precision, ranks, quads.launches(s));
+    return separable_cost(p.shape, info().precision, ranks, tile_for(p.shape).fits ? 1 : 0);
   }
 
   void prepare(const ConvProblem& problem, const ConvWeights& weights) override {
@@ -275,15 +274,13 @@ class Separable final : public Strategy {
     T* const scratch = static_cast<T*>(scratch_.get());
     const dim3 block(SeparableConfig::kThreads);
     const PassTaps taps{column_taps(), row_taps()};
+    // two launches a map, too many to be timed one by one
+    const StageTimer timer(stages, "separable, down+along");
     for (int64_t map = 0; map < s.c_out; ++map) {
       const T* const factors = factors_.data() + map * s.c_in * (column_taps() + row_taps());
-      {
-        const StageTimer timer(stages, "separable, down");
-        TARGET::launch("separable, down", down, dim3(static_cast<unsigned>(blocks_down(s))), block, 0, shape,
-                       PassGrid{Divisor(tiles_down(s)), Divisor(s.out_h()), Divisor(s.c_in)}, taps, in,
-                       factors, scratch);
-      }
-      const StageTimer timer(stages, "separable, along");
+      TARGET::launch("separable, down", down, dim3(static_cast<unsigned>(blocks_down(s))), block, 0, shape,
+                     PassGrid{Divisor(tiles_down(s)), Divisor(s.out_h()), Divisor(s.c_in)}, taps, in, factors,
+                     scratch);
       TARGET::launch("separable, along", along, dim3(static_cast<unsigned>(blocks_along(s))), block, 0, shape,
                      PassGrid{Divisor(tiles_along(s)), Divisor(s.out_h()), Divisor(1)}, taps,
                      problem_.activation, scratch, factors, bias() == nullptr ? nullptr : bias() + map,

@@ -48,7 +48,7 @@ class Winograd final : public Strategy {
   /// A tile is as wide as a window and kM - 1 pixels more, on either side.
   int64_t error_reach(const ConvProblem&) const override { return kM - 1; }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights&) const override {
     return winograd_cost(p.shape, info().precision, kM, Wide::kMaps);
   }
 

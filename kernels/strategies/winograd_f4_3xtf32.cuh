@@ -41,7 +41,7 @@ class WinogradProducts final : public Strategy {
   /// A tile is as wide as a window and three pixels more, on either side.
   int64_t error_reach(const ConvProblem&) const override { return WinogradPassConfig::kM - 1; }
 
-  Cost cost(const ConvProblem& p) const override {
+  Cost cost(const ConvProblem& p, const ConvWeights&) const override {
     return winograd_products_cost(p.shape, info().precision, WinogradPassConfig::kM);
   }
 

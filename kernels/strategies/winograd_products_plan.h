@@ -73,7 +73,10 @@ inline std::optional<std::string> refuses_winograd_products(const ConvShape& s, 
            " of memory; they may take at most " + readable_bytes(WinogradProductsPlan::kMostBytes) +
            " (winograd_f4 never holds them)";
   }
-  if (auto why = refuses_wgmma(plan.products, true, shared_limit)) return why;
+  if (s.c_in < 3 || s.c_out < 9)
+    return "makes at least 9 maps of at least 3 channels; here are " + std::to_string(s.c_out) + " of " +
+           std::to_string(s.c_in);
+  if (auto why = refuses_wgmma(plan.products, true, shared_limit)) return "its products: " + *why;
   return refuses_size(
       s, plan.pitch / WinogradProductsPlan::kThreads * std::max(s.c_in, s.c_out));  // of the transforms
 }

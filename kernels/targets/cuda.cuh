@@ -161,6 +161,7 @@ void record_launch(LaunchLog&, const char* name, const void* kernel, dim3 grid, 
 template <class... P, class... A>
 void launch(const char* name, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
+  set_current_stage(name);
   kernel<<<grid, block, shared_bytes, stream()>>>(static_cast<P>(arguments)...);
   check(cudaGetLastError(), name);
   if (LaunchLog* const log = LaunchLog::current())

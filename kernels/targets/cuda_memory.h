@@ -2,6 +2,7 @@
 
 #include "kernels/runtime.h"
 #include "kernels/targets/cuda_check.h"
+#include "kernels/targets/host_runtime.h"
 
 namespace convscope::cuda {
 
@@ -20,6 +21,7 @@ class PinnedBuffer final : public Buffer {
  public:
   explicit PinnedBuffer(std::size_t bytes) {
     bytes_ = bytes;
+    check_available(bytes);
     if (bytes > 0) check(cudaMallocHost(&data_, bytes), "pinned host memory");
   }
   ~PinnedBuffer() override {

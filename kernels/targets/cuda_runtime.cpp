@@ -205,6 +205,10 @@ std::string probe_cuda() {
   if (const cudaError_t error = clear(cuda::probe_kernel_image()); error != cudaSuccess) {
     cudaDeviceProp properties{};
     clear(cudaGetDeviceProperties(&properties, 0));
+    // the first call that makes a context: it also meets a device that is full, or another's alone
+    if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorInvalidDeviceFunction &&
+        error != cudaErrorUnsupportedPtxVersion)
+      return fmt::format("{} cannot be used now: {}", properties.name, cudaGetErrorString(error));
     return fmt::format("no kernel of this build runs on {} (compute capability {}.{}): {}", properties.name,
                        properties.major, properties.minor, cudaGetErrorString(error));
   }

@@ -9,7 +9,7 @@ namespace convscope {
 void mark_cuda_lost(const std::string& reason);
 
 #ifdef CONVSCOPE_WITH_CUDA
-/// Looks for a driver, a device and a kernel image for it; empty where all are there. In cuda_runtime.cu.
+/// Looks for a driver, a device and a kernel image for it; empty where all are there. In cuda_runtime.cpp.
 std::string probe_cuda();
 #endif
 

@@ -4,7 +4,6 @@
 #include <cudnn.h>
 
 #include <string>
-#include <utility>
 
 #include "kernels/error.h"
 #include "kernels/targets/cuda_check.h"
@@ -77,7 +76,7 @@ inline cudnnHandle_t cudnn_handle() {
   return state.handle;
 }
 
-/// A descriptor of cuDNN's; move-only.
+/// A descriptor of cuDNN's.
 template <class Handle>
 class CudnnDescriptor {
  public:
@@ -87,13 +86,8 @@ class CudnnDescriptor {
   ~CudnnDescriptor() {
     if (handle_ != nullptr) destroy_(handle_);
   }
-  CudnnDescriptor(CudnnDescriptor&& other) noexcept
-      : destroy_(other.destroy_), handle_(std::exchange(other.handle_, nullptr)) {}
-  CudnnDescriptor& operator=(CudnnDescriptor&& other) noexcept {
-    std::swap(destroy_, other.destroy_);
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
+  CudnnDescriptor(const CudnnDescriptor&) = delete;
+  CudnnDescriptor& operator=(const CudnnDescriptor&) = delete;
   Handle get() const { return handle_; }
 
  private:

@@ -78,7 +78,7 @@ class BlockRunner {
     failure_ = nullptr;
     std::size_t waiting = 0;
     while (!started_all_ && !failure_) {
-      if (waiting == fibers_.size()) fibers_.push_back(make_fiber());
+      if (waiting == fibers_.size() && !add_fiber()) break;
       resume(*fibers_[waiting]);
       if (fibers_[waiting]->waiting) ++waiting;
     }
@@ -123,6 +123,18 @@ class BlockRunner {
         resume(*fibers_[i]);
         waiting += fibers_[i]->waiting ? 1 : 0;
       }
+    }
+  }
+
+  /// Where there is no stack left, the block fails as a whole: its waiting threads must not outlive it.
+  bool add_fiber() {
+    try {
+      fibers_.push_back(make_fiber());
+      return true;
+    } catch (const std::exception&) {
+      failure_ = std::make_exception_ptr(
+          Error(std::string(launch_.name) + ": there is no memory for the stack of another waiting thread"));
+      return false;
     }
   }
 

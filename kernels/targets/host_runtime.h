@@ -12,7 +12,7 @@ namespace convscope {
 std::unique_ptr<Runtime> make_host_runtime();
 
 #ifdef CONVSCOPE_WITH_CUDA
-/// In cuda_runtime.cu.
+/// In cuda_runtime.cpp.
 std::unique_ptr<Runtime> make_cuda_runtime();
 #endif
 

@@ -132,9 +132,6 @@ struct CopyBarrier {
         "l"(from), "r"(bytes), "r"(shared_address(this))
         : "memory");
   }
-  __device__ __forceinline__ void arrive() {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
-  }
   /// Waits for the end of a phase of this parity, the first being 0.
   __device__ __forceinline__ void wait(int parity) const {
     asm volatile(
