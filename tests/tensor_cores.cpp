@@ -114,9 +114,11 @@ TEST(TensorCoresPlan, RowsAreDividedWithoutRest) {
       for (const int64_t about : {1, 12, 48}) {
         p.divide(c.shape, warps, about);
         const int64_t height = ceil_div(c.shape.out_h(), p.step);
-        EXPECT_EQ(p.bands % p.step, 0) << c;
-        EXPECT_GE(p.bands / p.step * p.rows, height) << c;
-        EXPECT_LT((p.bands / p.step - 1) * p.rows, height) << c;
+        const int64_t interleaved = std::min(p.step, c.shape.out_h());
+        EXPECT_EQ(p.bands % interleaved, 0) << c;
+        EXPECT_GE(p.bands / interleaved * p.rows, height) << c;
+        EXPECT_LT((p.bands / interleaved - 1) * p.rows, height) << c;
+        EXPECT_LE(p.bands, c.shape.out_h()) << c;
       }
     }
   }
