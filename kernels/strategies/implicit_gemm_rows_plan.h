@@ -44,14 +44,14 @@ struct RowsPlan {
 
   /// Bands of about so many rows, or of fewer, so that `warps`, which run at once, end at once.
   void divide(const ConvShape& s, int64_t warps, int64_t about) {
-    // a step beyond the output's height leaves warps that have one row each
-    const int64_t interleaved = std::min(step, s.out_h());
-    const int64_t height = ceil_div(s.out_h(), step), columns = strips * s.n * interleaved;
+    const int64_t height = ceil_div(s.out_h(), step), columns = strips * s.n * interleaved(s);
     const int64_t at_once = std::max<int64_t>(1, warps / columns);
     const int64_t turns = std::max<int64_t>(1, (height + at_once * about / 2) / (at_once * about));
     rows = ceil_div(height, at_once * turns);
-    bands = ceil_div(height, rows) * interleaved;
+    bands = ceil_div(height, rows) * interleaved(s);
   }
+  /// Bands that lie between each other's rows. A step beyond the output's height leaves one row to each.
+  int64_t interleaved(const ConvShape& s) const { return std::min(step, s.out_h()); }
 
   /// Words from a unit's first to the taps of a pixel, [step][lane % 4][low, high].
   std::vector<int> offsets(const ConvShape& s) const {
@@ -113,7 +113,7 @@ inline std::optional<std::string> refuses_rows(const ConvShape& s, int64_t share
   if (s.w % 4 != 0) return "copies rows by 16 bytes";
   if (auto why = refuses_size(s, 1)) return why;
   RowsPlan p = rows_plan(s);
-  p.rows = 1, p.bands = s.out_h();  // no division has more
+  p.rows = 1, p.bands = s.out_h() + p.interleaved(s);  // no division has more
   if (p.copies(s) > 32 * RowsPlan::kCopies) return "has more to copy than its lanes count";
   if (p.shared_bytes(s) > shared_limit) return "needs more shared memory than a block has";
   if (s.c_in * s.h * s.w >= int64_t{1} << 31) return "has images beyond its 31-bit counters";
