@@ -31,11 +31,13 @@ const std::vector<std::string>& kernel_names() {
   return names;
 }
 
-/// Rows of cuda that are no library's, in fp32.
+/// Rows of cuda that are no library's, in fp32. winograd_f4_3xtf32 takes no image of one channel: its suites
+/// are gpu_tensor's.
 Rows device_rows() {
   Rows rows;
   for (const RegistryRow& row : registry()) {
-    if (row.info.target == Target::cuda && row.info.precision == Precision::fp32 && !row.missing)
+    if (row.info.target == Target::cuda && row.info.precision == Precision::fp32 && !row.missing &&
+        row.info.name != "winograd_f4_3xtf32")
       rows.push_back(&row);
   }
   return rows;

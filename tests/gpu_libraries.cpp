@@ -50,6 +50,14 @@ std::optional<std::vector<T>> run_or_refuse(Runtime& device, const RegistryRow& 
   }
 }
 
+/// Skipped where no library is to be had.
+class GpuLibraries : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (library_rows(Precision::fp32).empty()) GTEST_SKIP() << "no library of CUDA's";
+  }
+};
+
 template <class T>
 void check_libraries(const std::vector<ConvCase>& cases) {
   struct Count {
@@ -104,8 +112,8 @@ void check_libraries(const std::vector<ConvCase>& cases) {
   }
 }
 
-TEST(GpuLibraries, MatchReferenceFp32) { check_libraries<float>(conv_cases(20000)); }
-TEST(GpuLibraries, MatchReferenceFp64) { check_libraries<double>(conv_cases(20000, 1)); }
+TEST_F(GpuLibraries, MatchReferenceFp32) { check_libraries<float>(conv_cases(20000)); }
+TEST_F(GpuLibraries, MatchReferenceFp64) { check_libraries<double>(conv_cases(20000, 1)); }
 
 std::vector<ConvCase> large_cases() {
   std::vector<ConvCase> cases;
@@ -131,7 +139,7 @@ std::vector<ConvCase> large_cases() {
   return cases;
 }
 /// One test a shape, so that the time of each shows. The reference and the bounds of all take 5 s on 2 cores.
-class GpuLibrariesLarge : public ::testing::TestWithParam<int> {};
+class GpuLibrariesLarge : public GpuLibraries, public ::testing::WithParamInterface<int> {};
 TEST_P(GpuLibrariesLarge, ShapeMatchesReference) {
   const ConvCase c = large_cases()[static_cast<std::size_t>(GetParam())];
   fmt::print("{}\n", describe(c.shape));
@@ -140,7 +148,7 @@ TEST_P(GpuLibrariesLarge, ShapeMatchesReference) {
 INSTANTIATE_TEST_SUITE_P(Cases, GpuLibrariesLarge,
                          ::testing::Range(0, static_cast<int>(large_cases().size())));
 
-TEST(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
+TEST_F(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
   ConvShape s;
   s.c_in = 32, s.h = s.w = 64, s.c_out = 64, s.k_h = s.k_w = 3, s.pad = {1, 1};
   ConvWeights identity = constant_weights(s, 0);
@@ -168,7 +176,7 @@ TEST(GpuLibraries, Tf32IsNeverOnSilently) {  // C4
   }
 }
 
-TEST(GpuLibraries, SumsOfOnes) {  // C11, C19, C20
+TEST_F(GpuLibraries, SumsOfOnes) {  // C11, C19, C20
   const auto device = make_runtime(Target::cuda);
   for (const Ones& o : kSumsOfOnes) {
     const ConvShape s = o.shape();
@@ -182,7 +190,7 @@ TEST(GpuLibraries, SumsOfOnes) {  // C11, C19, C20
   }
 }
 
-TEST(GpuLibraries, OneNan) {  // C8
+TEST_F(GpuLibraries, OneNan) {  // C8
   ConvShape s;
   s.h = s.w = 32, s.k_h = s.k_w = 3, s.pad = {1, 1};
   std::vector<float> in(32 * 32, 1.0f);
@@ -199,7 +207,7 @@ TEST(GpuLibraries, OneNan) {  // C8
   }
 }
 
-TEST(GpuLibraries, FourierDoesNotWrapAround) {  // C18
+TEST_F(GpuLibraries, FourierDoesNotWrapAround) {  // C18
   ConvShape s;
   s.w = 4, s.k_w = 3, s.pad = {0, 1};
   const auto device = make_runtime(Target::cuda);
@@ -214,7 +222,7 @@ TEST(GpuLibraries, FourierDoesNotWrapAround) {  // C18
   }
 }
 
-TEST(GpuLibraries, FourierSpectraThatDoNotFitAreRefused) {
+TEST_F(GpuLibraries, FourierSpectraThatDoNotFitAreRefused) {
   ConvShape s;
   // 2 TB of spectra, in fewer blocks than a grid has
   s.c_in = 512, s.c_out = 256, s.h = 1080, s.w = 1920, s.k_h = s.k_w = 3, s.pad = {1, 1};
@@ -225,7 +233,7 @@ TEST(GpuLibraries, FourierSpectraThatDoNotFitAreRefused) {
   EXPECT_NE(why->find("of device memory"), std::string::npos) << *why;
 }
 
-TEST(GpuLibraries, ActivationsOfWhatOnlyAdds) {  // C9, C10
+TEST_F(GpuLibraries, ActivationsOfWhatOnlyAdds) {  // C9, C10
   ConvShape s;
   s.w = 6;
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -159,7 +159,6 @@ TEST(HostStages, TimesEachStageOfEachFrame) {
     EXPECT_EQ(frames[f].stages[1].name, "empty");
     EXPECT_GE(frames[f].stages[0].ms, 5);
     EXPECT_GE(frames[f].stages[1].ms, 0);
-    EXPECT_LT(frames[f].stages[1].ms, frames[f].stages[0].ms);
     EXPECT_DOUBLE_EQ(frames[f].total_ms(), frames[f].stages[0].ms + frames[f].stages[1].ms);
   }
   EXPECT_TRUE(stages.collect().empty());

@@ -35,7 +35,7 @@ void check_against_reference(const std::vector<ConvCase>& cases) {
   }
   fmt::print("{}: worst fraction of the error bound {:.3f} (F2), {:.3f} (F4)\n", to_string(precision),
              worst[0], worst[1]);
-  EXPECT_GT(worst[1], worst[0]);  // what the README says of them
+  EXPECT_GT(worst[1], worst[0]);  // larger tiles round more, as the registry says of them
 }
 
 TEST(Winograd, MatchesReferenceFp32) { check_against_reference<float>(winograd_cases(100000)); }
