@@ -70,7 +70,7 @@ void DifferenceSide::collect(Results& results, DeviceSide* device) {
       on_device_ = true;
     }
     results.difference = std::move(d.result);
-    ++serial_;
+    results.difference->serial = ++serial_;
   }
 }
 

@@ -94,11 +94,12 @@ void bring_views(Program& p) {
 /// What is in the view buffer, through the colours.
 void color_views(Program& p) {
   const auto& drawn = p.view_stage.drawn();
-  // The first picture waits for a range, its own or, where pictures come with every frame, that of one before;
-  // later ones take the last until theirs is known.
+  // The first picture waits for a range, its own or, where pictures come with every frame, that of one
+  // before; later ones take the last until theirs is known.
   if (!drawn || (!p.view_stage.last_range() && p.heat_map.texture() == 0)) return;
   p.visible = p.view_stage.last_range().value_or(p.visible);
   p.ui.drawn = drawn->layout;
+  p.ui.drawn_serial = drawn->serial;
   p.ui.drawn_difference = drawn->metric != Metric::value;
   p.results.range = view_range(p.settings, p.results, p.ui.drawn_difference, p.visible);
   p.heat_map.draw(p.view_stage.buffer(), p.results.range,
@@ -196,6 +197,7 @@ void frame(Program& p) {
   p.draw_timer.begin();
   bring_views(p);
   color_views(p);
+  view_overlay(p.settings, p.results, p.ui);
   render(p);
   p.draw_timer.end();
   p.view_recording.frame(p.window, p.ui, p.view_stage.buffer().serial());

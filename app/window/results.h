@@ -53,6 +53,7 @@ struct Shown {
 /// A against B: both of the same frame and the same input. Valid for one Shown::number only.
 struct DifferenceResult {
   uint64_t number = 0;
+  uint64_t serial = 0;  // rises with each result
   HostMapsPtr a, b;
   std::shared_ptr<const std::vector<float>> bound;
   Comparison comparison;
@@ -89,9 +90,9 @@ struct PixelReadout {
 
 /// What the panels read.
 struct Results {
-  FramePtr source;  // the open picture, of which the newest request was made
+  FramePtr source;                             // the open picture, of which the newest request was made
   std::optional<RecordingProgress> recording;  // while one goes on
-  std::optional<LiveStatus> live;  // of the stream that is open or being opened
+  std::optional<LiveStatus> live;              // of the stream that is open or being opened
   std::vector<CameraNode> cameras;
   std::shared_ptr<const Thumbnail> thumbnail;
   std::vector<Bank> banks;
@@ -112,7 +113,7 @@ struct Results {
   RaceResults race;
   std::optional<ShownFacts> facts;
   std::optional<KernelLaunches> launches;
-  std::string cuda_reason;      // why there is no CUDA, or empty
+  std::string cuda_reason;  // why there is no CUDA, or empty
   std::string cuda_device, host_device, gl_renderer;
   bool interop = false;        // the view buffer is shared with CUDA now
   std::string interop_reason;  // why not

@@ -63,11 +63,13 @@ struct Ui {
   // the view: what is asked for, what is on screen, and the pointer in view pixels
   ViewRequest request;
   ViewLayout drawn{.cells = 0};
+  uint64_t drawn_serial = 0;      // Shown::number or DifferenceResult::serial of the picture
   bool drawn_difference = false;  // the picture is of the difference tab
   bool picture_current = false;   // the picture on screen is of the newest results
   std::optional<ImVec2> pointer;
-  bool difference_single = false;  // one map enlarged in the difference tab
-  ImVec2 view_position{};          // of the view in the window
+  bool difference_single = false;   // one map enlarged in the difference tab
+  ImVec2 view_position{};           // of the view in the window
+  ImDrawList* view_list = nullptr;  // that has this frame's picture; null where there is no room for one
   ImTextureID view_texture = nullptr, thumbnail_texture = nullptr, table_texture = nullptr;
   float thumbnail_width = 0, thumbnail_height = 0;
 

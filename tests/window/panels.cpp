@@ -135,6 +135,63 @@ TEST_F(Panels, DraggingAWeightEditsThatOneAlone) {
   EXPECT_EQ(changed, 1);
 }
 
+TEST_F(Panels, ValuesAreWrittenOnTheirOwnPictureAlone) {
+  const Settings settings;
+  Results results = two_filters();
+  // memory for more than the two maps, so that a read beyond them shows in what is written
+  const auto values = std::make_shared<std::vector<float>>(16 * 8 * 8, 0.5F);
+  const auto maps_of = [&](uint64_t number) {
+    auto maps = std::make_shared<HostMaps>();
+    maps->number = number;
+    maps->prepared = results.shown->prepared;
+    maps->info = registry().front().info;
+    maps->values = values->data();
+    maps->keep = values;
+    return maps;
+  };
+  results.shown->number = 7;
+  results.shown->host = maps_of(7);
+  results.difference.emplace().serial = 3;
+  results.difference->a = results.difference->b = maps_of(7);
+  const int kView = 320;
+  ui_.request.width = ui_.request.height = kView;
+  ViewLayout layout;
+  layout.cells = layout.columns = 1;
+  layout.view_w = layout.view_h = layout.cell_w = layout.cell_h = layout.pitch_x = layout.pitch_y = kView;
+  layout.plane_w = layout.plane_h = 8;
+  layout.step = 1.0 / 80;
+  layout.first_plane = 1;
+  const auto vertices = [&](const ViewLayout& drawn, uint64_t serial, bool difference) {
+    ui_.drawn = drawn;
+    ui_.drawn_serial = serial;
+    ui_.drawn_difference = difference;
+    ui_.picture_current = true;
+    int count = 0;
+    frame([&] {
+      ui_.view_list = ImGui::GetWindowDrawList();
+      const int before = ui_.view_list->VtxBuffer.Size;
+      view_overlay(settings, results, ui_);
+      count = ui_.view_list->VtxBuffer.Size - before;
+    });
+    return count;
+  };
+  ViewLayout magnified_less = layout;
+  magnified_less.step = 1;
+  const int label_alone = vertices(magnified_less, 7, false);
+  EXPECT_GT(vertices(layout, 7, false), label_alone);
+  EXPECT_GT(vertices(layout, 3, true), label_alone);
+  EXPECT_EQ(vertices(layout, 6, false), label_alone) << "the picture is of the computation before";
+  EXPECT_EQ(vertices(layout, 2, true), label_alone) << "the picture is of the difference before";
+  ViewLayout beyond = layout;
+  beyond.first_plane = 3;  // named "first" or "second" as that of plane 1 is
+  EXPECT_EQ(vertices(beyond, 7, false), label_alone) << "there are two maps";
+  ViewLayout wider = layout;
+  wider.plane_w = 9;
+  EXPECT_EQ(vertices(wider, 7, false), label_alone) << "maps of another size";
+  ui_.view_list = nullptr;
+  view_overlay(settings, results, ui_);  // no room for a picture
+}
+
 TEST_F(Panels, TextIsCutAtWholeLetters) {
   std::string cut;
   frame([&] { cut = fitted_text("Größenänderung über alles", 90); });

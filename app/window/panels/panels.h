@@ -35,8 +35,9 @@ void race_age_note(const Results&, const Ui&);
 void flow_panel(const Results&, Ui&);
 void timings_panel(const Settings&, const Results&, Ui&);
 void views_panel(Settings&, const Results&, Ui&);
-/// Labels, outlines and values over the picture.
-void view_overlay(const Settings&, const Results&, Ui&, ImDrawList&);
+/// Labels, outlines and values over the picture, in Ui::view_list: between the panels and the end of the
+/// frame, when Ui says what the picture is of.
+void view_overlay(const Settings&, const Results&, const Ui&);
 void help_window(const Results&, Ui&);
 void file_browser(Settings&, const Results&, Ui&);
 /// Asks for the names of session and export files; the frame does the work.

@@ -72,18 +72,38 @@ ImU32 readable_on(Rgb c) {
   return luma > 140 ? IM_COL32(0, 0, 0, 255) : IM_COL32(255, 255, 255, 255);
 }
 
-double shown_value(const Results& results, bool difference, int64_t plane, int64_t y, int64_t x) {
-  const double a = results.shown->host->value(plane, y, x);
-  return difference ? a - results.difference->b->value(plane, y, x) : a;
+/// The maps that the picture is of, and side B of a difference; null where there are newer ones already, or
+/// none in host memory.
+struct PictureMaps {
+  const HostMaps* a = nullptr;
+  const HostMaps* b = nullptr;
+
+  double value(int64_t plane, int64_t y, int64_t x) const {
+    return b ? a->value(plane, y, x) - b->value(plane, y, x) : a->value(plane, y, x);
+  }
+};
+
+PictureMaps picture_maps(const Results& results, const Ui& ui) {
+  PictureMaps maps;
+  if (!ui.drawn_difference) {
+    if (results.shown->number == ui.drawn_serial) maps.a = results.shown->host.get();
+  } else if (results.difference && results.difference->serial == ui.drawn_serial) {
+    maps = {results.difference->a.get(), results.difference->b.get()};
+  }
+  if (!maps.a) return maps;
+  const ViewLayout& l = ui.drawn;
+  const ConvShape& s = maps.a->prepared->operation.problem.shape;
+  const bool inside =
+      l.first_plane + l.cells <= s.n * s.c_out && l.plane_w == s.out_w() && l.plane_h == s.out_h();
+  return inside ? maps : PictureMaps{};
 }
 
 void written_values(const Settings& settings, const Results& results, const Ui& ui, ImDrawList& list) {
   const ViewLayout& l = ui.drawn;
-  if (1 / l.step < kWrittenFrom * ui.scale || !results.shown->host) return;
-  if (ui.drawn_difference && (settings.metric != Metric::signed_difference || !results.difference ||
-                              results.difference->number != results.shown->number)) {
-    return;
-  }
+  if (1 / l.step < kWrittenFrom * ui.scale) return;
+  if (ui.drawn_difference && settings.metric != Metric::signed_difference) return;
+  const PictureMaps maps = picture_maps(results, ui);
+  if (!maps.a) return;
   const ColorMap colors = view_color_map(settings, ui.drawn_difference);
   ImGui::PushFont(ui.fonts.mono);
   for (int cell = 0; cell < l.cells; ++cell) {
@@ -94,7 +114,7 @@ void written_values(const Settings& settings, const Results& results, const Ui& 
     const auto y1 = std::min(l.plane_h, static_cast<int64_t>(std::ceil(l.region_y + l.cell_h * l.step)));
     for (int64_t y = y0; y < y1; ++y) {
       for (int64_t x = x0; x < x1; ++x) {
-        const double value = shown_value(results, ui.drawn_difference, l.first_plane + cell, y, x);
+        const double value = maps.value(l.first_plane + cell, y, x);
         const std::string text = fmt::format("{:.3g}", value);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 middle{
@@ -135,8 +155,12 @@ void pill(const Ui& ui, ImDrawList& list, const std::string& whole, bool at_bott
 
 }  // namespace
 
-void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDrawList& list) {
-  if (!results.shown) return;
+void view_overlay(const Settings& settings, const Results& results, const Ui& ui) {
+  if (!results.shown || !ui.view_list) return;
+  ImDrawList& list = *ui.view_list;
+  const ImVec2 &at = ui.view_position,
+               size{static_cast<float>(ui.request.width), static_cast<float>(ui.request.height)};
+  list.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
   labels(settings, results, ui, list);
   written_values(settings, results, ui, list);
   pixel_frame(results, ui, list);
@@ -149,6 +173,7 @@ void view_overlay(const Settings& settings, const Results& results, Ui& ui, ImDr
   } else if (const std::string text = approximation(results, ui.drawn_difference); !text.empty()) {
     pill(ui, list, text, true);
   }
+  list.PopClipRect();
 }
 
 }  // namespace convscope

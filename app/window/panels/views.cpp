@@ -181,6 +181,7 @@ void views_panel(Settings& settings, const Results& results, Ui& ui) {
   size.y -= ImGui::GetFrameHeightWithSpacing();
   size = {std::floor(size.x), std::floor(size.y)};
   ui.request = request_for(settings, results, ui, size);
+  ui.view_list = nullptr;
   if (size.x < 1 || size.y < 1) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ui.view_position = at;
@@ -195,8 +196,8 @@ void views_panel(Settings& settings, const Results& results, Ui& ui) {
     const ImVec2 end{at.x + static_cast<float>(ui.drawn.view_w), at.y + static_cast<float>(ui.drawn.view_h)};
     list.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
     list.AddImage(ui.view_texture, at, end);
-    view_overlay(settings, results, ui, list);
     list.PopClipRect();
+    ui.view_list = &list;
   }
   color_bar(settings, results, ui);
 }
