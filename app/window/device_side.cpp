@@ -11,7 +11,7 @@ void DeviceSide::run(Slot slot, uint64_t number, const FramePtr& frame,
                      std::shared_ptr<const PreparedOperation> prepared, const RegistryRow& row, bool first) {
   chains_[slot].set(row, prepared->operation);
   run_chain(slot, frame);
-  launched_.push_back({slot, first, frame->id});
+  launched_.push_back({slot, first, frame->id, number, row.info});
   jobs_[slot] = {number, frame, std::move(prepared), row.info};
 }
 
@@ -22,7 +22,8 @@ void DeviceSide::run_chain(Slot slot, const FramePtr& frame) {
 
 void DeviceSide::run_again(Slot slot) {
   run_chain(slot, jobs_[slot].frame);
-  launched_.push_back({slot, false, jobs_[slot].frame->id});
+  const Job& job = jobs_[slot];
+  launched_.push_back({slot, false, job.frame->id, job.number, job.info});
 }
 
 void DeviceSide::read_back(Slot slot, bool with_input) {
@@ -107,14 +108,17 @@ void DeviceSide::upload_bound(std::shared_ptr<Buffer> values, std::size_t bytes)
 std::vector<DeviceSide::Times> DeviceSide::collect_times() {
   std::vector<Times> known;
   for (FrameTimes& t : runtime_->stages().collect()) {
-    Times times{a, false, std::move(t)};
+    Times times{a, false, 0, {}, std::move(t)};
     // a frame that found no place in the ring of events has no time
     while (times.times.frame != 0 && !launched_.empty() && launched_.front().frame != times.times.frame) {
       launched_.pop_front();
     }
     if (times.times.frame != 0 && !launched_.empty()) {
-      times.slot = launched_.front().slot;
-      times.first = launched_.front().first;
+      const Launched& of = launched_.front();
+      times.slot = of.slot;
+      times.first = of.first;
+      times.number = of.number;
+      times.info = of.info;
       launched_.pop_front();
     }
     known.push_back(std::move(times));

@@ -18,7 +18,9 @@ class DeviceSide {
   struct Times {
     Slot slot;
     bool first;
-    FrameTimes times;  // frame 0: stages outside of a chain (view, download)
+    uint64_t number;  // of the computation, as given to run()
+    StrategyInfo info;
+    FrameTimes times;  // frame 0: stages outside of a chain (view, download), of no computation
   };
 
   /// Throws Error where unavailable() has a reason.
@@ -71,7 +73,8 @@ class DeviceSide {
   struct Launched {
     Slot slot;
     bool first;
-    uint64_t frame;
+    uint64_t frame, number;
+    StrategyInfo info;
   };
   void run_chain(Slot, const FramePtr&);
   void begin_transfer();

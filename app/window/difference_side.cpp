@@ -12,6 +12,11 @@ void DifferenceSide::request(Results& results, const HostMapsPtr& a, const Regis
   asked_number_ = a->number;
   asked_against_ = against.info.id();
   b_by_device_ = false;
+  const std::string run = asked_against_ + " " + describe(a->prepared->operation.problem.shape);
+  if (std::exchange(timed_, run) != run) {
+    results.against_timings.clear();
+    timed_from_ = a->number;
+  }
   results.difference_fault.clear();
   results.comparing = true;
   if (against.info.target != Target::cuda) {
@@ -53,13 +58,8 @@ void DifferenceSide::collect(Results& results, DeviceSide* device) {
       results.difference_fault = d.error;
       continue;
     }
-    if (!d.times.empty()) {
-      const std::string run =
-          d.result.b->info.id() + " " + describe(d.result.b->prepared->operation.problem.shape);
-      const bool switched = std::exchange(timed_, run) != run;
-      if (switched) results.against_timings.clear();
-      for (const FrameTimes& t : d.times) results.against_timings.add(t, switched);
-    }
+    for (const FrameTimes& t : d.times)
+      results.against_timings.add(t, results.against_timings.rows().empty());
     on_device_ = false;
     started_ = asked_at_, ended_ = seconds_now();
     const bool viewed = results.shown && results.shown->number == d.result.number;

@@ -33,6 +33,10 @@ class DifferenceSide {
   bool asked(uint64_t number, const RegistryRow& against) const {
     return asked_number_ == number && asked_against_ == against.info.id();
   }
+  /// Whether times of this computation by this row belong to Results::against_timings.
+  bool timed(uint64_t number, const StrategyInfo& info) const {
+    return number >= timed_from_ && info.id() == asked_against_;
+  }
   void collect(Results&, DeviceSide* device);
   /// Side B, computed on the device, has come to the host.
   void receive(std::shared_ptr<HostMaps> b, DeviceSide& device);
@@ -58,6 +62,7 @@ class DifferenceSide {
   bool b_by_device_ = false;  // chain b of the device holds side B of the newest request
   bool on_device_ = false;    // side B and bound of the newest result are in device memory
   std::string timed_;         // strategy and shape that the times of side B are of
+  uint64_t timed_from_ = 0;   // the computation that they began with
   uint64_t serial_ = 0;
   std::unique_ptr<DifferenceWorker> worker_;
 };

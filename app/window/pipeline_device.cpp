@@ -27,10 +27,12 @@ void Pipeline::add_device_times(Results& results, const DeviceSide::Times& t) {
     return;
   }
   if (t.slot == DeviceSide::b) {
-    results.against_timings.add(t.times, results.against_timings.rows().empty());
+    if (difference_.timed(t.number, t.info))
+      results.against_timings.add(t.times, results.against_timings.rows().empty());
     return;
   }
-  add_times(results, t.times, t.first);
+  // frames of the strategy or problem before may still have been on their way
+  if (t.number >= first_number_) add_times(results, t.times, t.first);
   const double now = seconds_now();
   double after_upload = 0;
   for (const StageTime& stage : t.times.stages) after_upload += stage.name == "upload" ? 0 : stage.ms;
