@@ -5,9 +5,12 @@
 namespace convscope {
 namespace {
 
+/// Laid end to end from the capture, and cut at the swap: asynchronous kernels may run on after it.
 class Segments {
  public:
+  explicit Segments(double most) : most_(most) {}
   void add(const std::string& name, double ms) {
+    ms = std::min(ms, most_ - total());
     if (!(ms > 0)) return;
     const auto same =
         std::find_if(all_.begin(), all_.end(), [&](const CostSegment& s) { return s.name == name; });
@@ -21,6 +24,7 @@ class Segments {
   std::vector<CostSegment> take() { return std::move(all_); }
 
  private:
+  double most_;
   std::vector<CostSegment> all_;
 };
 
@@ -37,8 +41,8 @@ void add_stages(Segments& segments, const std::vector<StageTime>& stages) {
 
 std::vector<CostSegment> cost_of(const FrameRecord& f, double interop_ms) {
   if (!(f.shown > 0) || !(f.computed > 0)) return {};
-  Segments segments;
-  const double total = (f.shown - f.captured) * 1e3;
+  const double total = age_ms(f);
+  Segments segments(total);
   // what the frame went through after its maps were there, each from a start to an end
   const bool compared = f.compared > 0 && f.compared <= f.shown, viewed = f.viewed > 0;
   const double compare_start = compared ? f.compare_started : f.computed;
@@ -60,6 +64,8 @@ std::vector<CostSegment> cost_of(const FrameRecord& f, double interop_ms) {
   segments.add("other", total - segments.total());
   return segments.take();
 }
+
+double age_ms(const FrameRecord& f) { return (f.shown - f.captured) * 1e3; }
 
 double total_ms(const std::vector<CostSegment>& segments) {
   double total = 0;

@@ -114,7 +114,7 @@ void cost_bar(const Flow& flow, const Ui& ui) {
   const std::optional<FrameRecord> frame = flow.ledger.last_shown();
   if (!frame) return;
   const std::vector<CostSegment> segments = cost_of(*frame, flow.interop_ms);
-  const double total = total_ms(segments);
+  const double total = age_ms(*frame);
   if (!(total > 0)) return;
   ImGui::TextColored(kPalette.heading, "Frame %llu, %s ms from capture to swap",
                      static_cast<unsigned long long>(frame->sequence), ms_text(total).c_str());
