@@ -70,6 +70,7 @@ const std::vector<KeyBinding> kBindings{
     {Action::pan_up, GLFW_KEY_UP, 0, "Up", "View", "Move up"},
     {Action::pan_down, GLFW_KEY_DOWN, 0, "Down", "View", "Move down"},
     {Action::toggle_interop, GLFW_KEY_I, 0, "I", "View", "CUDA-OpenGL interop on or off"},
+    {Action::toggle_vsync, GLFW_KEY_Y, 0, "Y", "View", "Draw in step with the monitor (vsync), or not"},
     {Action::next_area, GLFW_KEY_F6, 0, "F6", "Window", "Keyboard focus to the next area"},
     {Action::next_bottom_tab, GLFW_KEY_F8, 0, "F8", "Window", "Timings, race, roofline, strategy"},
     {Action::back, GLFW_KEY_ESCAPE, 0, "Esc", "Window", "Back to all maps; close a dialog"},
@@ -281,6 +282,9 @@ bool perform(Action action, Settings& s, const Results& results, Ui& ui) {
       return true;
     case Action::toggle_interop:
       s.interop = !s.interop;
+      return true;
+    case Action::toggle_vsync:
+      s.vsync = !s.vsync;
       return true;
     case Action::toggle_convolution:
       s.convolution = !s.convolution;

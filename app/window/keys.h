@@ -61,6 +61,7 @@ enum class Action {
   pan_up,
   pan_down,
   toggle_interop,
+  toggle_vsync,
   toggle_convolution,
   next_area,
   next_bottom_tab,

@@ -67,6 +67,33 @@ void transport(Settings& settings, const LiveStatus& live, Ui& ui) {
   speed_choice(settings);
 }
 
+/// How many of its frames are computed a second at most.
+void frame_limit(Settings& settings, const Ui& ui) {
+  constexpr double kFirst = 30, kLeast = 0.1, kMost = 1000;
+  control_label(ui, "Frame limit", "So many frames a second are computed at most, and others dropped");
+  bool limited = settings.frame_limit > 0;
+  if (ImGui::Checkbox("##limited", &limited)) settings.frame_limit = limited ? kFirst : 0;
+  ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
+  if (!limited) {
+    ImGui::AlignTextToFramePadding();
+    dim_text("off");
+    return;
+  }
+  ImGui::SetNextItemWidth(-1);
+  ImGui::DragScalar("##limit", ImGuiDataType_Double, &settings.frame_limit, 0.25F, &kLeast, &kMost,
+                    "%.4g frames/s", ImGuiSliderFlags_AlwaysClamp);
+}
+
+/// At what rate a folder or pattern of images is played.
+void image_rate(Settings& settings, const Ui& ui) {
+  constexpr double kLeast = 0.01, kMost = 10000;
+  control_label(ui, "Rate", "Images a second. Enter opens them again with it");
+  ImGui::SetNextItemWidth(-1);
+  double rate = settings.rate;
+  if (ImGui::InputDouble("##rate", &rate, 0, 0, "%.4g images/s", ImGuiInputTextFlags_EnterReturnsTrue))
+    settings.rate = std::clamp(rate, kLeast, kMost);
+}
+
 void place(const LiveStatus& live, Ui& ui) {
   if (!live.info.seekable || live.info.frames < 2) return;
   int64_t index = live.index;
@@ -109,6 +136,8 @@ void stream_controls(Settings& settings, const LiveStatus& live, Ui& ui) {
   ImGui::PushID("stream");
   transport(settings, live, ui);
   place(live, ui);
+  frame_limit(settings, ui);
+  if (live.info.kind == "images") image_rate(settings, ui);
   const bool fault = is_fault(live.state);
   std::string words = to_string(live.state);
   if (!live.message.empty()) words += ": " + live.message;
