@@ -117,6 +117,7 @@ void clamp_ratios(Ui& ui) {
 
 void draw_interface(Program& p) {
   Ui& ui = p.ui;
+  ui.dialog.clear();
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.Pos);
   ImGui::SetNextWindowSize(viewport.Size);

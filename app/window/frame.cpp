@@ -12,6 +12,7 @@
 
 #include "app/window/panels/panels.h"
 #include "app/window/screenshot.h"
+#include "app/window/status_line.h"
 #include "app/window/view_colors.h"
 #include "kernels/error.h"
 
@@ -193,6 +194,7 @@ void frame(Program& p) {
   begin_interface(p);
   draw_interface(p);
   file_tasks(p);
+  date_status(p.ui, p.results, seconds_now());  // before what update() may refuse, which is newer
   p.pipeline.update(p.settings, p.results, difference_wanted(p));
   p.draw_timer.begin();
   bring_views(p);
@@ -213,6 +215,7 @@ void frame(Program& p) {
     p.ui.message = "saved " + save_window_picture(p.window, next_screenshot_name());
     p.take_screenshot = false;
   }
+  date_status(p.ui, p.results, seconds_now());
   ++p.frames;
   p.settled_frames = settled(p) ? p.settled_frames + 1 : 0;
 }
@@ -221,7 +224,7 @@ bool advance(Program& p) {
   Results& r = p.results;
   const auto seen = [&] {
     return std::tuple(p.view_stage.buffer().serial(), r.opening, r.computing, r.comparing, r.measuring,
-                      r.fault.has_value(), r.thumbnail.get(), r.live ? r.live->state : LiveState::ended,
+                      r.fault ? r.fault->at : 0, r.thumbnail.get(), r.live ? r.live->state : LiveState::ended,
                       r.live ? r.live->message : std::string());
   };
   const auto before = seen();
@@ -244,7 +247,8 @@ bool polling(const Program& p) { return p.pipeline.polling() || p.view_stage.pol
 bool settled(const Program& p) {
   const Results& r = p.results;
   const bool following = r.flow.live && !r.flow.frozen;
-  if (r.opening || r.computing || (!following && (r.measuring || polling(p)))) return false;
+  // a stream goes on while another source is being opened
+  if (r.computing || (!following && (r.opening || r.measuring || polling(p)))) return false;
   if (!r.shown) return r.fault.has_value();
   // a stream never comes to rest: something of it is on screen, whatever frame
   if (following) return p.view_stage.drawn().has_value();

@@ -144,11 +144,11 @@ void Pipeline::refuse(Settings& settings, Results& results, const std::string& t
 void Pipeline::start(Plan plan, const FramePtr& frame, Settings& settings, Results& results) {
   const bool switched = !plan_.row || plan_.row != plan.row || !(plan_.problem() == plan.problem());
   plan_ = std::move(plan);
+  // what is wrong with a source stays until other settings are chosen, and not until its next frame
+  const bool changed = asked_ && !same_computation(*asked_, settings);
   asked_ = valid_ = computed_part(settings);
-  if (results.fault && (results.fault->key != "source" || frame == asked_frame_) && results.shown) {
-    results.fault.reset();
-  }
-  if (!plan_.note.empty()) results.fault = Fault{"strategy", plan_.note};
+  if (results.fault && (results.fault->key != "source" || changed) && results.shown) results.fault.reset();
+  results.note = plan_.note;
   take(frame, results);
   settings_number_ = number_;
   requested_[number_] = *asked_;

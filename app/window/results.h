@@ -73,6 +73,7 @@ struct StrategyRow {
 struct Fault {
   std::string key;  // of Settings: "stride"; empty where none is to blame
   std::string text;
+  double at = seconds_now();
 };
 
 struct Thumbnail {
@@ -106,6 +107,7 @@ struct Results {
   bool comparing = false;  // the difference is being computed
   bool measuring = false;  // warm runs are going on
   std::optional<Fault> fault;
+  std::string note;              // why it is not the strategy that was chosen
   std::string difference_fault;  // why there is none
   std::vector<StrategyRow> rows;
   TimingTable timings;          // of the shown strategy
@@ -118,8 +120,7 @@ struct Results {
   bool interop = false;        // the view buffer is shared with CUDA now
   std::string interop_reason;  // why not
   PixelReadout pixel;
-  Range range;          // of the colours on screen
-  std::string message;  // the last thing said, for the status bar
+  Range range;  // of the colours on screen
 };
 
 }  // namespace convscope

@@ -198,7 +198,7 @@ Json flow_json(const Results& r) {
   Json cost = Json::object();
   double age = 0;
   if (const auto frame = f.ledger.last_shown()) {
-    age = (frame->shown - frame->captured) * 1e3;
+    age = age_ms(*frame);
     for (const CostSegment& s : cost_of(*frame, f.interop_ms)) cost[s.name] = s.ms;
   }
   return {{"frozen", f.frozen},
@@ -256,7 +256,10 @@ std::string state_json(const Program& p) {
       {"fault", r.fault ? Json({{"key", r.fault->key}, {"text", r.fault->text}}) : Json(nullptr)},
       {"flow", flow_json(r)},
       {"recording", recording_json(r.recording)},
-      {"message", p.ui.message}};
+      {"note", r.note},
+      {"message", p.ui.message},
+      {"status", p.ui.status},
+      {"dialog", p.ui.dialog}};
   return json.dump(2) + "\n";
 }
 

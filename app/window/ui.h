@@ -51,6 +51,12 @@ struct RowPosition {
   float x, y;
 };
 
+/// A text and when it came, in seconds_now().
+struct Dated {
+  std::string text;
+  double at = 0;
+};
+
 /// What the interface remembers between frames that is no setting of the program.
 struct Ui {
   float scale = 1;  // content scale of the monitor
@@ -88,7 +94,10 @@ struct Ui {
   std::vector<FileAction> file_actions;
   std::vector<SourceCommand> source_commands;
   bool ask_for_cameras = false;
-  std::string message;  // said by an action, for the status bar
+  std::string message;       // said by an action, for the status bar
+  Dated said, note, stream;  // what the status bar may say; see date_status()
+  std::string status;        // what it said in the newest frame
+  std::string dialog;        // that takes letters now: its title, or "path"; empty: none does
 };
 
 /// Whether a key was pressed since the last frame, however shortly.

@@ -4,6 +4,7 @@
 
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
+#include "app/window/status_line.h"
 
 namespace convscope {
 namespace {
@@ -190,6 +191,83 @@ TEST_F(Panels, ValuesAreWrittenOnTheirOwnPictureAlone) {
   EXPECT_EQ(vertices(wider, 7, false), label_alone) << "maps of another size";
   ui_.view_list = nullptr;
   view_overlay(settings, results, ui_);  // no room for a picture
+}
+
+TEST_F(Panels, AStreamsFramesAreLimitedAndSetFreeAgain) {
+  Settings settings;
+  const LiveStatus live;
+  const auto draw = [&] { stream_controls(settings, live, ui_); };
+  const float x = 92 * ui_.scale + 14;  // in the column of controls
+  float y = 4;
+  for (; y < 300 && settings.frame_limit == 0; y += 6) click(draw, {x, y});
+  EXPECT_EQ(settings.frame_limit, 30) << "nothing answered to a click";
+  y -= 6;
+  const auto drag = [&](float dx) {
+    for (int i = 0; i < 2; ++i) frame(draw, {x + 100, y});
+    for (int i = 0; i <= 20; ++i) frame(draw, {x + 100 + dx * static_cast<float>(i) / 20, y}, true);
+    for (int i = 0; i < 2; ++i) frame(draw, {x + 100 + dx, y});
+  };
+  drag(40);
+  EXPECT_GT(settings.frame_limit, 30) << "dragged to the right";
+  drag(-1000);
+  EXPECT_GT(settings.frame_limit, 0);
+  EXPECT_LT(settings.frame_limit, 1) << "the least";
+  click(draw, {x, y});
+  EXPECT_EQ(settings.frame_limit, 0) << "off";
+}
+
+/// The status bar's last item.
+class StatusLines : public testing::Test {
+ protected:
+  std::string text() const { return status_line(settings_, results_, ui_).text; }
+  void later() { date_status(ui_, results_, ++now_); }
+  Settings settings_;
+  Results results_;
+  Ui ui_;
+  double now_ = 1;
+};
+
+TEST_F(StatusLines, TheNewestIsShown) {
+  EXPECT_EQ(text(), "F1: keys");
+  results_.computing = true;
+  EXPECT_EQ(text(), "computing…");
+  results_.note = "another in its place";
+  later();
+  EXPECT_EQ(text(), "another in its place");
+  results_.fault = Fault{"source", "no such file", ++now_};
+  EXPECT_EQ(text(), "no such file");
+  ui_.message = "exported";
+  later();
+  EXPECT_EQ(text(), "exported") << "a fault that stands does not hide it";
+  results_.live.emplace().state = LiveState::stalled;
+  results_.live->message = "no frame for 2 s";
+  later();
+  EXPECT_EQ(text(), "stalled: no frame for 2 s");
+  ui_.message = "recorded";
+  later();
+  results_.live->message = "no frame for 3 s";
+  later();
+  EXPECT_EQ(text(), "recorded") << "that the stream stalled is older, though its words are new";
+  results_.fault = Fault{"stride", "stride 0", ++now_};
+  EXPECT_EQ(text(), "stride 0");
+  results_.fault.reset();
+  ui_.message.clear();
+  later();
+  EXPECT_EQ(text(), "stalled: no frame for 3 s");
+  results_.live.reset();
+  later();
+  EXPECT_EQ(text(), "another in its place");
+}
+
+TEST_F(StatusLines, WhatIsSaidAgainIsNew) {
+  ui_.message = "restored mine.json";
+  later();
+  results_.fault = Fault{"stride", "stride 0", ++now_};
+  ui_.message.clear();  // as any action does
+  later();
+  ui_.message = "restored mine.json";
+  later();
+  EXPECT_EQ(text(), "restored mine.json");
 }
 
 TEST_F(Panels, TextIsCutAtWholeLetters) {

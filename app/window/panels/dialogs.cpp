@@ -22,6 +22,7 @@ void name_dialog(const char* title, const char* about, FileNameState& state, Fil
   ImGui::SetNextItemWidth(-1);
   if (just_opened || ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::InputText("##name", &state.name, ImGuiInputTextFlags_AutoSelectAll);
+  if (ImGui::IsItemActive()) ui.dialog = title;
   const bool enter = pressed(ui, GLFW_KEY_ENTER) && !just_opened;
   const bool button = ImGui::Button("OK", {90 * ui.scale, 0});
   ImGui::SameLine();

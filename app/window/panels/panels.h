@@ -12,7 +12,7 @@
 namespace convscope {
 
 void menu_panel(Settings&, const Results&, Ui&);
-void status_bar(const Settings&, const Results&, const Ui&);
+void status_bar(const Settings&, const Results&, Ui&);
 void source_panel(Settings&, const Results&, Ui&);
 /// Its parts for a stream: rates, and the controls of playing it.
 void stream_rates(const LiveStatus&, const Ui&);

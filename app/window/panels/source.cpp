@@ -37,6 +37,7 @@ void path_field(Settings& settings, const Results&, Ui& ui) {
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll)) {
     settings.source = ui.source_text_of = ui.source_text;
   }
+  if (ImGui::IsItemActive()) ui.dialog = "path";
   tooltip(
       "A picture, a video, a folder of pictures, an .npy array, camera:N, pattern:NAME:WxH, gst:PIPELINE or "
       "a "

@@ -2,6 +2,7 @@
 
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
+#include "app/window/status_line.h"
 
 namespace convscope {
 namespace {
@@ -38,9 +39,15 @@ void item(const std::string& text, const ImVec4& color, float most) {
   ImGui::SameLine(0, ImGui::GetFontSize());
 }
 
+const ImVec4& color_of(StatusLine::Kind kind) {
+  return kind == StatusLine::Kind::said      ? kPalette.text
+         : kind == StatusLine::Kind::warning ? kPalette.warning
+                                             : kPalette.dim;
+}
+
 }  // namespace
 
-void status_bar(const Settings& settings, const Results& results, const Ui& ui) {
+void status_bar(const Settings& settings, const Results& results, Ui& ui) {
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::AlignTextToFramePadding();
   const bool live = results.flow.live;
@@ -65,18 +72,9 @@ void status_bar(const Settings& settings, const Results& results, const Ui& ui) 
     if (r.left_out > 0) words += fmt::format(", {} left out", r.left_out);
     item(words, kPalette.warning, width * 0.2F);
   }
-  std::string message = ui.message;
-  ImVec4 color = kPalette.text;
-  if (results.live && !results.live->message.empty()) {
-    message = fmt::format("{}: {}", to_string(results.live->state), results.live->message);
-    color = kPalette.warning;
-  }
-  if (results.fault) message = results.fault->text, color = kPalette.warning;
-  if (message.empty() && results.computing) message = "computing…";
-  if (message.empty() && results.comparing && wants_difference(settings, ui)) message = "comparing…";
-  if (message.empty() && results.measuring) message = "measuring…";
-  if (message.empty()) message = "F1: keys", color = kPalette.dim;
-  item(message, color, ImGui::GetContentRegionAvail().x);
+  const StatusLine line = status_line(settings, results, ui);
+  ui.status = line.text;
+  item(line.text, color_of(line.kind), ImGui::GetContentRegionAvail().x);
 }
 
 }  // namespace convscope

@@ -92,6 +92,7 @@ void strategies_panel(Settings& settings, const Results& results, Ui& ui) {
     ImGui::EndTable();
   }
   fault_note(results, {"strategy", "target"});
+  if (!results.note.empty()) wrapped_text(kPalette.warning, results.note);
   reasons(results);
   control_label(ui, "Precision", "Of the planes and of the arithmetic (P)");
   choice<Precision>("##precision", settings.precision,
