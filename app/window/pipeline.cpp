@@ -98,16 +98,39 @@ Pipeline::Plan Pipeline::make_plan(const Settings& settings, const Frame& frame)
   return plan;
 }
 
-void Pipeline::update(Settings& settings, Results& results, WantDifference want) {
+/// Settings that came together with another source, as a session's do, are not judged by the frame of the
+/// source before: they wait until the new one has opened or failed, or until they are changed again.
+void Pipeline::request_source(Settings& settings, Results& results) {
+  const SourceRequest source{settings.source, settings.chw, settings.rate};
+  const bool another = source_of_settings_ != source;
+  source_of_settings_ = source;
   source_.request(settings, results);
+  if (another && results.opening && asked_ && !same_computation(*asked_, settings)) {
+    held_ = computed_part(settings);
+  } else if (held_ && (!results.opening || !same_computation(*held_, settings))) {
+    held_.reset();
+  }
+}
+
+void Pipeline::update(Settings& settings, Results& results, WantDifference want) {
+  const bool was_held = held_.has_value();
+  request_source(settings, results);
+  // why the source that they came with could not be opened is to be read, not what becomes of them without it
+  const std::optional<Fault> source_fault =
+      was_held && !held_ && results.fault && results.fault->key == "source" ? results.fault : std::nullopt;
+  compute(settings, results, want);
+  if (source_fault) results.fault = source_fault;
+}
+
+void Pipeline::compute(Settings& settings, Results& results, WantDifference want) {
   const FramePtr frame = next_frame(settings, results, want);
   if (!frame) return;
-  const bool same_settings = asked_ && same_computation(*asked_, settings);
+  const bool same_settings = held_ || (asked_ && same_computation(*asked_, settings));
   const bool alike = asked_frame_ && plan_.prepared && frame->live() &&
                      frame->layout == asked_frame_->layout && frame->images == asked_frame_->images;
   if (same_settings && alike && frame != asked_frame_) {
     follow(frame, settings, results);
-  } else if (!same_settings || frame != asked_frame_) {
+  } else if (!held_ && (!same_settings || frame != asked_frame_)) {
     try {
       start(make_plan(settings, *frame), frame, settings, results);
     } catch (const std::exception& e) {
@@ -116,7 +139,7 @@ void Pipeline::update(Settings& settings, Results& results, WantDifference want)
   }
   if (!following() && results.shown && results.shown->number == number_ && !results.shown->host)
     read_back_shown();
-  if (want != WantDifference::no) request_difference(settings, results, want);
+  if (want != WantDifference::no && !held_) request_difference(settings, results, want);
   if (!results.shown || results.shown->number != number_) return;
   // times mean something only while nothing else computes
   if (first_ms_ > 0 && !results.comparing && results.shown->host) {

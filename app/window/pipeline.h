@@ -67,6 +67,8 @@ class Pipeline {
     const ConvProblem& problem() const { return prepared->operation.problem; }
     const ConvWeights& weights() const { return prepared->operation.weights; }
   };
+  void request_source(Settings&, Results&);
+  void compute(Settings&, Results&, WantDifference);
   Plan make_plan(const Settings&, const Frame&) const;
   void start(Plan, const FramePtr&, Settings&, Results&);
   /// The frame to be computed next: the source's newest, or the one at hand while that has to stay.
@@ -97,8 +99,10 @@ class Pipeline {
   std::unique_ptr<DeviceSide> device_;
   StrategyRows rows_;
   SourceSide source_;
-  std::optional<Settings> asked_;           // of the newest request; only what a computation depends on
-  std::optional<Settings> valid_;           // the last that were found valid
+  std::optional<SourceRequest> source_of_settings_;  // when they were last seen
+  std::optional<Settings> held_;   // computed part of settings that wait for the source they came with
+  std::optional<Settings> asked_;  // of the newest request; only what a computation depends on
+  std::optional<Settings> valid_;  // the last that were found valid
   std::map<uint64_t, Settings> requested_;  // by number, while maps of theirs may come
   Settings good_against_;                   // the last valid side B
   FramePtr asked_frame_;
