@@ -63,9 +63,9 @@ TEST(WindowGeometry, SurvivesOnePixelAndHiding) {
 }
 
 TEST(WindowGeometry, TwiceTheScaleStillFits) {
-  Driver window({"--size", "1600x1000", "--ui-scale", "1.5", "pattern:chart:160x90"});
+  Driver window({"--size", "1600x1000", "--ui-scale", "2", "pattern:chart:160x90"});
   expect_inside(window.state());
-  EXPECT_EQ(window.state()["window"]["scale"], 1.5);
+  EXPECT_EQ(window.state()["window"]["scale"], 2.0);
 }
 
 TEST(WindowGeometry, ClickEnlargesAndDoubleClickGoesBack) {

@@ -122,7 +122,9 @@ void timings_panel(const Settings& settings, const Results& results, Ui& ui) {
   if (!results.shown) return;
   if (results.flow.live) flow_panel(results, ui);
   const bool both = results.difference && wants_difference(settings, ui);
-  if (!ImGui::BeginTable("sides", both ? 2 : 1, ImGuiTableFlags_SizingStretchSame)) return;
+  // beside each other where both have room for their columns
+  const bool beside = both && ImGui::GetContentRegionAvail().x >= 580 * ui.scale;
+  if (!ImGui::BeginTable("sides", beside ? 2 : 1, ImGuiTableFlags_SizingStretchSame)) return;
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const auto title = [](const std::string& text) {

@@ -51,6 +51,8 @@ void zoom_controls(Settings& settings, const Ui& ui) {
 void toolbar(Settings& settings, const Results&, const Ui& ui) {
   tabs(settings, ui);
   ImGui::SameLine(0, 10 * ui.scale);
+  // a narrow view has the zoom on a line of its own
+  if (ImGui::GetContentRegionAvail().x < 130 * ui.scale) ImGui::NewLine();
   zoom_controls(settings, ui);
   if (settings.tab == ViewTab::difference) {
     ImGui::SameLine();
@@ -128,7 +130,9 @@ void range_fields(Settings& settings, const Results& results, const Ui& ui) {
 /// The colours with their numbers and unit.
 void color_bar(Settings& settings, const Results& results, const Ui& ui) {
   const bool difference = ui.drawn_difference;
-  ImGui::SetNextItemWidth(92 * ui.scale);
+  const bool narrow = ImGui::GetContentRegionAvail().x < 300 * ui.scale;
+  const auto number = [&](double v) { return fmt::format("{:.{}g}", v, narrow ? 3 : 5); };
+  ImGui::SetNextItemWidth((narrow ? 66 : 92) * ui.scale);
   const bool fixed = difference && settings.metric == Metric::signed_difference;
   ImGui::BeginDisabled(fixed);
   ColorMap map = view_color_map(settings, difference);
@@ -146,9 +150,9 @@ void color_bar(Settings& settings, const Results& results, const Ui& ui) {
     ImGui::SameLine();
   }
   ImGui::AlignTextToFramePadding();
-  mono_text(ui, fmt::format("{:.5g}", results.range.low));
+  mono_text(ui, number(results.range.low));
   ImGui::SameLine();
-  const std::string high = fmt::format("{:.5g}", results.range.high);
+  const std::string high = number(results.range.high);
   const std::string unit = range_unit(settings, difference);
   ImGui::PushFont(ui.fonts.mono);
   const float high_width = ImGui::CalcTextSize(high.c_str()).x;
@@ -158,14 +162,15 @@ void color_bar(Settings& settings, const Results& results, const Ui& ui) {
   float width = ImGui::GetContentRegionAvail().x - high_width - unit_width - 2 * spacing;
   const bool unit_fits = width >= 60 * ui.scale;
   if (!unit_fits) width += unit_width + spacing;
-  width = std::max(width, 24 * ui.scale);
-  const float height = ImGui::GetFrameHeight();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::Dummy({width, height});
-  ImGui::GetWindowDrawList()->AddImage(ui.table_texture, {at.x, at.y + height * 0.2F},
-                                       {at.x + width, at.y + height * 0.8F});
-  tooltip(unit + ". NaN is magenta.");
-  ImGui::SameLine();
+  if (width >= 8 * ui.scale) {
+    const float height = ImGui::GetFrameHeight();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({width, height});
+    ImGui::GetWindowDrawList()->AddImage(ui.table_texture, {at.x, at.y + height * 0.2F},
+                                         {at.x + width, at.y + height * 0.8F});
+    tooltip(unit + ". NaN is magenta.");
+    ImGui::SameLine();
+  }
   mono_text(ui, high);
   if (unit_fits) {
     ImGui::SameLine();
