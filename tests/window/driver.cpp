@@ -15,19 +15,12 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/window/measuring.h"
 #include "tests/window/x_window.h"
 
 namespace convscope::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// How many programs wait for a processor: as much longer a frame takes to come.
-double busy() {
-  double load = 0;
-  if (getloadavg(&load, 1) != 1) return 1;
-  return std::clamp(load / std::max(1U, std::thread::hardware_concurrency()), 1.0, 8.0);
-}
 void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds * busy())); }
 
 std::string text_of(const std::string& path) {
@@ -69,6 +62,12 @@ int wait_for_end(pid_t pid, double seconds) {
 }
 
 }  // namespace
+
+double busy() {
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) return 1;
+  return std::clamp(load / std::max(1U, std::thread::hardware_concurrency()), 1.0, 8.0);
+}
 
 std::string shell(const std::string& command) {
   std::string text;
@@ -126,8 +125,8 @@ Driver::~Driver() {
 // with no window manager nobody else gives the window the keyboard
 void Driver::focus() { shell("xdotool windowfocus --sync " + window_ + " 2>/dev/null"); }
 
-// A dialog takes letters some frames after the key that opens it: waits for the state that the window writes
-// when it has come to rest again. A stream never does, and what takes long to compute comes later.
+// Waits for the state that the window writes when it has come to rest again. A stream never does, and what
+// takes long to compute comes later.
 void Driver::key(const std::string& name) {
   const auto frames = [this] {
     const Json s = state();
@@ -140,6 +139,19 @@ void Driver::key(const std::string& name) {
   while (frames() <= before && Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
+
+void Driver::open_dialog(const std::string& key_name, const std::string& dialog) {
+  key(key_name);
+  wait_for("letters taken by \"" + dialog + "\"", [&](const Json& s) { return s["dialog"] == dialog; });
+}
+
+// the text that a dialog proposes is selected when it opens
+void Driver::fill_in(const std::string& key_name, const std::string& dialog, const std::string& text) {
+  open_dialog(key_name, dialog);
+  if (!text.empty()) type(text);
+  key("Return");
+}
+
 void Driver::type(const std::string& text) { shell("xdotool type --delay 25 '" + text + "'"), pause(0.1); }
 
 void Driver::move(int x, int y) {
@@ -222,6 +234,16 @@ int Driver::quit() {
   const int code = wait_for_end(pid_, 10);
   if (code != -1) pid_ = -1;
   return code;
+}
+
+bool Driver::rests(double part) const {
+  constexpr double kSeconds = 3;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const double before = cpu_seconds();
+    std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+    if (cpu_seconds() - before < part * kSeconds) return true;
+  }
+  return false;
 }
 
 double Driver::cpu_seconds() const {

@@ -23,6 +23,10 @@ class Driver {
   /// As xdotool names them: "2", "ctrl+s", "Return".
   void key(const std::string& name);
   void type(const std::string& text);
+  /// Presses the key, and waits until what it opens takes letters: a dialog by its title, or "path".
+  void open_dialog(const std::string& key, const std::string& dialog);
+  /// The same, then types the text in the place of the one proposed, and Return; none: Return alone.
+  void fill_in(const std::string& key, const std::string& dialog, const std::string& text);
   /// In window coordinates.
   void move(int x, int y);
   void click(int x, int y);
@@ -44,6 +48,8 @@ class Driver {
   /// Ctrl+Q; returns the exit code, -1 where the program does not end within ten seconds.
   int quit();
   bool running();
+  /// Whether a few seconds come, sooner or later, in which it takes less than this part of a processor.
+  bool rests(double part) const;
   double cpu_seconds() const;
   double resident_mib() const;
   pid_t pid() const { return pid_; }
@@ -67,5 +73,7 @@ Ended run_program(const std::vector<std::string>& arguments, const std::string& 
                   bool without_display = false);
 std::string temporary_folder();
 std::string shell(const std::string& command);
+/// How many programs wait for a processor, from 1 to 8: so many times longer may things take.
+double busy();
 
 }  // namespace convscope::test

@@ -5,17 +5,11 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "app/files.h"
+#include "app/npy.h"
 #include "tests/window/driver.h"
 
 namespace convscope::test {
 namespace {
-
-void open_by_path(Driver& window, const std::string& path) {
-  window.key("ctrl+l");
-  window.key("ctrl+a");
-  window.type(path);
-  window.key("Return");
-}
 
 TEST(WindowFaults, BrokenFilesLeaveTheLastPicture) {
   Driver window({"--size", "1280x720", "pattern:chart:120x80"});
@@ -33,7 +27,7 @@ TEST(WindowFaults, BrokenFilesLeaveTheLastPicture) {
   for (const auto& [name, bytes] : files) std::ofstream(window.path(name), std::ios::binary) << bytes;
   shell("mkdir " + window.path("folder.png"));
   for (const char* name : {"half.png", "half.jpg", "empty.png", "text.png", "folder.png", "missing.png"}) {
-    open_by_path(window, name);
+    window.fill_in("ctrl+l", "path", name);
     const Json s = window.wait_for(std::string("the fault of ") + name, [&](const Json& j) {
       return j["fault"].is_object() && j["fault"]["text"].get<std::string>().find(name) != std::string::npos;
     });
@@ -45,7 +39,7 @@ TEST(WindowFaults, BrokenFilesLeaveTheLastPicture) {
     EXPECT_EQ(s["view"]["hash"], good["view"]["hash"]) << name;
   }
   std::ofstream(window.path("good.png"), std::ios::binary) << std::string(png.begin(), png.end());
-  open_by_path(window, "good.png");
+  window.fill_in("ctrl+l", "path", "good.png");
   const Json s =
       window.wait_for("the good picture", [](const Json& j) { return j["shown"]["source"] == "good.png"; });
   EXPECT_TRUE(s["fault"].is_null()) << s["fault"];
@@ -78,10 +72,7 @@ TEST(WindowFaults, InvalidSettingsNeverStick) {
     if (std::string(c.key) == "kernel" || std::string(c.key) == "dilation") bad["pad"] = "valid";
     if (std::string(c.key) == "strategy") bad["rounding"] = "separate";  // which oneDNN refuses
     std::ofstream(window.path("bad.json")) << bad;
-    window.key("ctrl+r");
-    window.key("ctrl+a");
-    window.type("bad.json");
-    window.key("Return");
+    window.fill_in("ctrl+r", "Restore a session", "bad.json");
     const Json s = window.wait_for(std::string("a fault of ") + c.key,
                                    [](const Json& j) { return j["fault"].is_object(); });
     EXPECT_EQ(s["settings"][c.key], good["settings"][c.key]) << c.key << " = " << c.value << " stuck";
@@ -89,10 +80,7 @@ TEST(WindowFaults, InvalidSettingsNeverStick) {
     EXPECT_EQ(s["shown"]["source_hash"], good["shown"]["source_hash"]);
     EXPECT_TRUE(s["view"]["current"]);
     std::ofstream(window.path("good.json")) << session;
-    window.key("ctrl+r");
-    window.key("ctrl+a");
-    window.type("good.json");
-    window.key("Return");
+    window.fill_in("ctrl+r", "Restore a session", "good.json");
     window.wait_for("the good session", [](const Json& j) { return j["message"] == "restored good.json"; });
     window.key("v");  // a valid change takes the fault away
     window.wait_for("no fault", [](const Json& j) { return j["fault"].is_null(); });
@@ -102,12 +90,44 @@ TEST(WindowFaults, InvalidSettingsNeverStick) {
   }
 }
 
+TEST(WindowFaults, ASessionsFiltersAreJudgedByItsOwnSource) {
+  Driver window({"--size", "1280x720", "pattern:chart:96x64"});
+  const std::vector<float> ones(27, 1.0F);
+  const int64_t grey_shape[] = {1, 1, 3, 3}, rgb_shape[] = {1, 3, 3, 3};
+  write_file(window.path("grey.npy"), npy_bytes(Precision::fp32, grey_shape, ones.data()));
+  write_file(window.path("rgb.npy"), npy_bytes(Precision::fp32, rgb_shape, ones.data()));
+  const auto restore = [&](const Json& session) {
+    std::ofstream(window.path("session.json")) << session;
+    window.fill_in("ctrl+r", "Restore a session", "session.json");
+  };
+  const char* const source = "pattern:ramp:64x48x1";
+  restore({{"source", source}, {"weights", "grey.npy"}});
+  Json s =
+      window.wait_for("the session's source", [&](const Json& j) { return j["shown"]["source"] == source; });
+  EXPECT_TRUE(s["fault"].is_null()) << s["fault"];
+  EXPECT_EQ(s["settings"]["weights"], "grey.npy") << "which the picture of before does not take";
+  EXPECT_EQ(s["shown"]["output"], (Json{1, 1, 48, 64}));
+
+  // without its source a session is judged by the one that is open, and why the source is not there is said
+  const auto is_missing = [](const Json& j) {
+    return j["fault"].is_object() &&
+           j["fault"]["text"].get<std::string>().find("missing.png") != std::string::npos;
+  };
+  restore({{"source", "missing.png"}, {"weights", "rgb.npy"}});
+  s = window.wait_for("why not, and the weights back",
+                      [&](const Json& j) { return is_missing(j) && j["settings"]["weights"] == "grey.npy"; });
+  EXPECT_EQ(s["settings"]["source"], source);
+  restore({{"source", "missing.png"}, {"bank", "box"}});
+  s = window.wait_for("why not, and the bank", [&](const Json& j) {
+    return is_missing(j) && j["settings"]["bank"] == "box" && j["shown"]["output"][1] == 1;
+  });
+  EXPECT_EQ(s["settings"]["weights"], "");
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+}
+
 TEST(WindowFaults, MissingSessionIsSaid) {
   Driver window({"--size", "1280x720", "pattern:noise:16x16"});
-  window.key("ctrl+r");
-  window.key("ctrl+a");
-  window.type("none.json");
-  window.key("Return");
+  window.fill_in("ctrl+r", "Restore a session", "none.json");
   window.wait_for("the message", [](const Json& j) {
     return j["message"].get<std::string>().find("none.json") != std::string::npos;
   });

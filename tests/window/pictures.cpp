@@ -127,11 +127,15 @@ TEST(WindowPictures, InteropOffDrawsTheSame) {
   EXPECT_EQ(on.state["view"]["hash"], copied.state["view"]["hash"]);
   EXPECT_FALSE(copied.state["interop"]["on"]);
   EXPECT_EQ(copied.state["interop"]["reason"], "switched off");
+  const std::string no_cuda = on.state["cuda"]["reason"], no_interop = on.state["interop"]["reason"];
+  if (!no_cuda.empty()) GTEST_SKIP() << no_cuda;
+  if (!no_interop.empty()) GTEST_SKIP() << no_interop;
+  EXPECT_TRUE(on.state["interop"]["on"]);
 }
 
 TEST(WindowPictures, FirstPictureOfTheSampleWithinThreeSeconds) {
   const Shot shot = take({"--size", "1280x720"});
-  EXPECT_LT(shot.state["window"]["first_picture_ms"].get<double>(), 3000);
+  EXPECT_LT(shot.state["window"]["first_picture_ms"].get<double>(), 3000 * busy());
   EXPECT_EQ(shot.state["shown"]["output"], (Json{1, 16, 1080, 1920}));
   EXPECT_TRUE(shot.state["difference"]["pass"]);
   EXPECT_EQ(shot.state["difference"]["count"], 16 * 1080 * 1920);

@@ -9,11 +9,13 @@
 #include "app/window/race_side.h"
 #include "app/window/race_table.h"
 #include "kernels/error.h"
+#include "tests/live_testing.h"
 #include "tests/window/race_testing.h"
 
 namespace convscope {
 namespace {
 
+using testing::comes;
 using testing::some_race;
 
 std::vector<std::string> names(const std::vector<RaceRow>& rows) {
@@ -161,15 +163,6 @@ bench::RaceRequest request_of(const char* name) {
   return request;
 }
 
-template <class Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
-
 TEST(RaceWorker, ReportsOfTheRaceAskedForLastAlone) {
   FakeRace fake;
   std::atomic<int> woken{0};
@@ -189,10 +182,12 @@ TEST(RaceWorker, ReportsOfTheRaceAskedForLastAlone) {
   }
   fake.finish = true;
   std::optional<RaceReport> last;
-  ASSERT_TRUE(soon([&] {
-    if (auto report = worker.collect()) last = std::move(report);
-    return last && last->ended;
-  }));
+  ASSERT_TRUE(comes(
+      [&] {
+        if (auto report = worker.collect()) last = std::move(report);
+        return last && last->ended;
+      },
+      20));
   EXPECT_EQ(last->id, 30U);
   EXPECT_TRUE(last->state.finished);
   EXPECT_GT(woken, 0);
@@ -202,13 +197,15 @@ TEST(RaceWorker, CancellingKeepsWhatWasMeasured) {
   FakeRace fake;
   RaceWorker worker(fake.race(), [] {});
   worker.start(7, request_of("direct"));
-  ASSERT_TRUE(soon([&] { return fake.begun == 1; }));
+  ASSERT_TRUE(comes([&] { return fake.begun == 1; }, 20));
   worker.cancel();
   std::optional<RaceReport> last;
-  ASSERT_TRUE(soon([&] {
-    if (auto report = worker.collect()) last = std::move(report);
-    return last && last->ended;
-  }));
+  ASSERT_TRUE(comes(
+      [&] {
+        if (auto report = worker.collect()) last = std::move(report);
+        return last && last->ended;
+      },
+      20));
   EXPECT_EQ(last->id, 7U);
   EXPECT_EQ(last->state.entries.size(), 1U);
   EXPECT_FALSE(last->state.finished);
@@ -232,12 +229,12 @@ TEST(RaceWorker, AFaultIsSaidAndTheNextRaceRuns) {
     return last && last->ended;
   };
   worker.start(1, request_of("direct"));
-  ASSERT_TRUE(soon(ended));
+  ASSERT_TRUE(comes(ended, 20));
   EXPECT_EQ(last->error, "no device");
   last.reset();
   fail = false;
   worker.start(2, request_of("direct"));
-  ASSERT_TRUE(soon(ended));
+  ASSERT_TRUE(comes(ended, 20));
   EXPECT_EQ(last->error, "");
   EXPECT_EQ(last->id, 2U);
 }
@@ -247,7 +244,7 @@ TEST(RaceWorker, EndsWhileARaceRuns) {
   {
     RaceWorker worker(fake.race(), [] {});
     worker.start(1, request_of("direct"));
-    ASSERT_TRUE(soon([&] { return fake.begun == 1; }));
+    ASSERT_TRUE(comes([&] { return fake.begun == 1; }, 20));
   }
   EXPECT_EQ(fake.stopped, 1);
 }
@@ -271,10 +268,12 @@ TEST(RaceSide, ResultsAgeWithWhatIsShown) {
   Results results = shown_noise();
   RaceSide side([] {}, fake.race());
   side.start({}, results);
-  ASSERT_TRUE(soon([&] {
-    side.collect(results);
-    return !results.race.running;
-  }));
+  ASSERT_TRUE(comes(
+      [&] {
+        side.collect(results);
+        return !results.race.running;
+      },
+      20));
   EXPECT_EQ(results.race.age, RaceAge::current);
   EXPECT_EQ(results.race.source, "pattern:noise:4x4");
   EXPECT_GT(results.race.rows.size(), 3U);
