@@ -120,9 +120,31 @@ TEST(ViewBufferSizes, EverySizeShowsItsOwnPixels) {
   check_sizes(false);
 }
 
+TEST(ViewBufferSizes, WithoutAreaAndBack) {
+  const Context context;
+  if (!context.loaded()) GTEST_SKIP() << "no display with OpenGL 4.5";
+  constexpr int kW = 5, kH = 3;
+  std::vector<float> pixels(kW * kH);
+  ViewBuffer view;
+  for (int turn = 0; turn < 10; ++turn) {
+    view.resize(0, 0, false);
+    ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR)) << turn;
+    view.resize(kW, kH, false);
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = static_cast<float>(100 * turn) + static_cast<float>(i);
+    view.write(pixels);
+    const GLuint buffer = buffer_of(view);
+    ASSERT_EQ(pixel(buffer, 0), pixels.front()) << turn;
+    ASSERT_EQ(pixel(buffer, kW * kH - 1), pixels.back()) << turn;
+    ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR)) << turn;
+  }
+}
+
 TEST(ViewBufferSizes, SharedWithCudaWhereItCanBe) {
   const Context context;
   if (!context.loaded()) GTEST_SKIP() << "no display with OpenGL 4.5";
+  if (const auto why = cuda_unavailable()) GTEST_SKIP() << *why;
+  if (const auto why = interop_unavailable()) GTEST_SKIP() << *why;
   check_sizes(true);  // the first time loads what stays loaded
   const std::size_t device_before = free_device_bytes();
   const int64_t host_before = resident_kilobytes();
