@@ -1,13 +1,9 @@
-// Timing table, worker and key table.
+// Timing table and key table.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <set>
-#include <thread>
 
 #include "app/window/keys.h"
-#include "app/window/newest_worker.h"
 #include "app/window/timing_table.h"
 
 namespace convscope {
@@ -36,45 +32,6 @@ TEST(TimingTable, ARepeatedStageCountsWithItsSum) {
   t.add(FrameTimes{1, {{"view", 2}, {"tiled", 3}, {"view", 4}}}, false);
   EXPECT_EQ(*t.rows()[0].last(), 6);
   EXPECT_EQ(t.rows()[0].ms.size(), 1U);
-}
-
-TEST(NewestWorker, SkipsWhatIsOutdated) {
-  std::atomic<bool> go{false};
-  std::atomic<int> ran{0}, woken{0};
-  NewestWorker<int, int> worker(
-      [&](int& request, NewestWorker<int, int>::Sink& sink) {
-        ++ran;
-        while (!go) std::this_thread::yield();
-        sink.deliver(request * 10);
-      },
-      [&] { ++woken; });
-  worker.submit(1);
-  while (ran == 0) std::this_thread::yield();
-  for (int i = 2; i <= 50; ++i) worker.submit(i);  // while the first runs
-  go = true;
-  while (worker.busy()) std::this_thread::yield();
-  EXPECT_EQ(worker.collect(), (std::vector<int>{10, 500})) << "the running one, then the newest";
-  EXPECT_EQ(ran, 2);
-  EXPECT_GE(woken, 2);
-  EXPECT_TRUE(worker.collect().empty());
-}
-
-TEST(NewestWorker, TheBodyLearnsThatItIsSuperseded) {
-  std::atomic<int> seen{0};
-  NewestWorker<int, int> worker(
-      [&](int& request, NewestWorker<int, int>::Sink& sink) {
-        if (request == 1) {
-          while (!sink.superseded()) std::this_thread::yield();
-          ++seen;
-        }
-      },
-      [] {});
-  worker.submit(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(seen, 0);
-  worker.submit(2);
-  while (worker.busy()) std::this_thread::yield();
-  EXPECT_EQ(seen, 1);
 }
 
 TEST(KeyTable, NoKeyHasTwoMeaningsAndEachActionHasOne) {
