@@ -178,9 +178,12 @@ void BarcodeCheck::judge(const Copy& copy) {
                                       : read(static_cast<const float*>(copy.rows->data()));
   const std::optional<uint32_t> drawn = copy.source.number(), number = result.number();
   if (result.torn()) {
+    const auto words = [](const std::optional<uint32_t>& band) {
+      return band ? fmt::format("{}", *band) : std::string("none");
+    };
     fault(counts_.torn, copy,
-          fmt::format("torn: {} at the top, {} in the middle, {} at the bottom", *result.bands[0],
-                      result.bands[1].value_or(0), result.bands[2].value_or(0)));
+          fmt::format("torn: {} at the top, {} in the middle, {} at the bottom", words(result.bands[0]),
+                      words(result.bands[1]), words(result.bands[2])));
   } else if (!number || !drawn) {
     fault(counts_.unreadable, copy, number ? "no number in the source" : "no number in the result");
   } else if (*number != *drawn) {

@@ -19,7 +19,7 @@ using testing::error_of;
 /// Numbered frames; what is drawn may be spoilt on purpose.
 class Numbered final : public FrameReader {
  public:
-  using Number = std::function<uint32_t(int64_t index, int band)>;
+  using Number = std::function<std::optional<uint32_t>(int64_t index, int band)>;  // nothing: no band
   Numbered(int64_t w, int64_t h, int64_t frames, Number number)
       : w_(w), h_(h), frames_(frames), number_(std::move(number)) {
     info_.kind = "pattern";
@@ -38,7 +38,9 @@ class Numbered final : public FrameReader {
     std::memset(pixels, static_cast<int>(40 + index_ % 100), row * static_cast<std::size_t>(h_));
     std::vector<uint8_t> drawn(row * static_cast<std::size_t>(h_));
     for (int band = 0; band < barcode::kBands; ++band) {
-      barcode::draw(number_(index_, band), w_, h_, 3, drawn.data());
+      const std::optional<uint32_t> number = number_(index_, band);
+      if (!number) continue;
+      barcode::draw(*number, w_, h_, 3, drawn.data());
       const barcode::Rows rows = barcode::rows_of(band, h_);
       std::memcpy(pixels + static_cast<std::size_t>(rows.first) * row,
                   drawn.data() + static_cast<std::size_t>(rows.first) * row,
@@ -113,6 +115,12 @@ TEST(Stream, SpoiltFramesAreFound) {
       {"the lower half of frame 5 is of frame 4",
        [](int64_t i, int band) { return static_cast<uint32_t>(i == 5 && band == 2 ? 4 : i); }, 1, 0, 0,
        "frame 6: torn: 5 at the top"},
+      {"the same, and the top of frame 5 is destroyed",
+       [](int64_t i, int band) -> std::optional<uint32_t> {
+         if (i == 5 && band == 0) return std::nullopt;
+         return static_cast<uint32_t>(i == 5 && band == 2 ? 4 : i);
+       },
+       1, 0, 0, "frame 6: torn: none at the top, 5 in the middle, 4 at the bottom"},
       {"frame 7 is frame 6 again", [](int64_t i, int) { return static_cast<uint32_t>(i >= 7 ? i - 1 : i); },
        0, 1, 0, "frame 8: number 6 came twice"},
       {"number 3 is left out", [](int64_t i, int) { return static_cast<uint32_t>(i >= 3 ? i + 1 : i); }, 0, 0,
