@@ -2,23 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cmath>
-#include <cstring>
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
 #include <filesystem>
-#include <fstream>
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/videoio.hpp>
-#include <span>
+#include <mutex>
+#include <optional>
+#include <utility>
 
-#include "app/files.h"
 #include "kernels/error.h"
 
 namespace convscope {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kWaiting = 8;  // pictures
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kWaiting = 8;      // pictures
+constexpr double kToCloseSeconds = 0.3;  // of kCloseSeconds, for the index of a video
 
 uint64_t free_where(const std::string& path) {
   std::error_code fault;
@@ -27,177 +30,164 @@ uint64_t free_where(const std::string& path) {
   return fault ? UINT64_MAX : space.available;
 }
 
-/// Throws where a file of this name cannot be made; makes it.
-void try_to_write(const std::string& path) {
-  errno = 0;
-  if (!std::ofstream(path, std::ios::binary | std::ios::app))
-    throw Error(fmt::format("{}: cannot be written ({})", path, std::strerror(errno)));
+Clock::time_point in(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
+
+struct Picture {
+  cv::Mat pixels;
+  double at = 0;
+};
 
 }  // namespace
 
-class Recording::Sink {
+class Recording::Session {
  public:
-  virtual ~Sink() = default;
-  /// Throws Error.
-  virtual void write(const cv::Mat&, double at) = 0;
-  virtual void close() = 0;
-  virtual uint64_t bytes() const = 0;
-};
-
-class Recording::Video final : public Sink {
- public:
-  explicit Video(std::string path) : path_(std::move(path)) { try_to_write(path_); }
-
-  void write(const cv::Mat& picture, double at) override {
-    if (!writer_.isOpened()) open(picture, at);
-    if (picture.size() != size_)
-      throw Error(fmt::format("{}: the view changed from {}x{} to {}x{}, a video has one size", path_,
-                              size_.width, size_.height, picture.cols, picture.rows));
-    // what was on screen until now fills the places that have passed
-    const auto place = static_cast<int64_t>(std::floor((at - first_at_) * kVideoFps));
-    for (; place_ < place && !last_.empty(); ++place_) writer_.write(last_);
-    last_ = picture;
-  }
-  void close() override {
-    if (!last_.empty()) writer_.write(last_);
-    last_.release();
-    writer_.release();
-  }
-  uint64_t bytes() const override {
-    std::error_code fault;
-    const auto bytes = fs::file_size(path_, fault);
-    return fault ? 0 : bytes;
+  Session(std::string path, Options options)
+      : path_(std::move(path)),
+        free_bytes_(options.free_bytes ? std::move(options.free_bytes) : free_where),
+        files_(make_recording_files(path_, options.file_bytes)),
+        wake_(std::move(options.wake)) {
+    progress_.path = path_;
   }
 
- private:
-  void open(const cv::Mat& picture, double at) {
-    size_ = picture.size();
-    first_at_ = at;
-    const int code = cv::VideoWriter::fourcc('M', 'J', 'P', 'G');
-    // OpenCV's own writer: what FFmpeg is built with differs from machine to machine
-    if (!writer_.open(path_, cv::CAP_OPENCV_MJPEG, code, kVideoFps, size_, true))
-      throw Error(fmt::format("{}: the video could not be opened for writing", path_));
-  }
-
-  std::string path_;
-  cv::VideoWriter writer_;
-  cv::Size size_;
-  cv::Mat last_;
-  double first_at_ = 0;
-  int64_t place_ = 0;
-};
-
-class Recording::Folder final : public Sink {
- public:
-  explicit Folder(std::string path) : path_(std::move(path)) {
-    std::error_code fault;
-    fs::create_directories(path_, fault);
-    if (!fs::is_directory(path_, fault))
-      throw Error(fmt::format("{}: the folder cannot be made ({})", path_,
-                              fault ? fault.message() : "a file is there"));
-    const std::string probe = path_ + "/.convscope";
-    try_to_write(probe);
-    fs::remove(probe, fault);
-  }
-  void write(const cv::Mat& picture, double) override {
-    std::vector<uint8_t> png;
-    // the fastest compression: the disk has to follow the screen
-    if (!cv::imencode(".png", picture, png, {cv::IMWRITE_PNG_COMPRESSION, 1}))
-      throw Error(path_ + ": a picture could not be encoded as PNG");
-    write_file(fmt::format("{}/{:06}.png", path_, ++count_), std::as_bytes(std::span(png)));
-    bytes_ += png.size();
-  }
-  void close() override {}
-  uint64_t bytes() const override { return bytes_; }
-
- private:
-  std::string path_;
-  uint64_t count_ = 0, bytes_ = 0;
-};
-
-Recording::Recording(std::string path, FreeBytes free_bytes)
-    : path_(std::move(path)), free_bytes_(free_bytes ? std::move(free_bytes) : free_where) {
-  if (path_.empty()) throw Error("the recording has no name, expected NAME.avi or a folder");
-  if (fs::path(path_).extension() == ".avi") {
-    sink_ = std::make_unique<Video>(path_);
-  } else {
-    sink_ = std::make_unique<Folder>(path_);
-  }
-  progress_.path = path_;
-  thread_ = std::thread([this] { loop(); });
-}
-
-Recording::~Recording() { finish(); }
-
-void Recording::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Recording::add(cv::Mat picture, double at) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stop_ || progress_.ended) return;
-    if (waiting_.size() == kWaiting) {
-      ++progress_.left_out;
-      return;
+  void add(Picture picture) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (progress_.ending || progress_.ended) return;
+      if (waiting_.size() == kWaiting) {
+        ++progress_.left_out;
+        return;
+      }
+      waiting_.push_back(std::move(picture));
     }
-    waiting_.push_back({std::move(picture), at});
+    changed_.notify_all();
   }
-  changed_.notify_one();
-}
 
-RecordingProgress Recording::progress() const {
-  const std::lock_guard lock(mutex_);
-  return progress_;
-}
+  void end(double seconds) {
+    {
+      const std::lock_guard lock(mutex_);
+      progress_.ending = !progress_.ended;
+      give_up_at_ = std::min(give_up_at_, in(seconds));
+    }
+    changed_.notify_all();
+  }
 
-bool Recording::write(const Picture& picture) {
-  std::string fault;
-  try {
+  bool wait_until(Clock::time_point until) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, until, [this] { return progress_.ended; });
+  }
+
+  RecordingProgress progress() const {
+    const std::lock_guard lock(mutex_);
+    return progress_;
+  }
+
+  /// Whoever is woken may be gone before a write that hangs comes back.
+  void forget_wake() {
+    const std::lock_guard lock(mutex_);
+    wake_ = nullptr;
+  }
+
+  void loop() {
+    while (const std::optional<Picture> picture = next()) {
+      if (!write(*picture)) break;
+    }
+    std::string fault;
+    try {
+      files_->close();
+    } catch (const std::exception& e) {
+      fault = e.what();
+    }
+    const std::lock_guard lock(mutex_);
+    if (progress_.fault.empty()) set_fault(fault);
+    progress_.left_out += waiting_.size();
+    waiting_.clear();
+    progress_.bytes = files_->bytes();
+    progress_.files = files_->files();
+    progress_.ending = false;
+    progress_.ended = true;
+    changed_.notify_all();
+    if (wake_) wake_();
+  }
+
+ private:
+  /// Nothing where it was asked to end and all is written.
+  std::optional<Picture> next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return progress_.ending || !waiting_.empty(); });
+    if (waiting_.empty()) return std::nullopt;
+    Picture picture = std::move(waiting_.front());
+    waiting_.pop_front();
+    return picture;
+  }
+
+  /// Throws Error where nothing more may be written.
+  void check() const {
     if (const uint64_t free = free_bytes_(path_); free < kLeastFree)
       throw Error(fmt::format("{}: the disk is full, {:.1f} MB are free and {:.1f} MB are left alone", path_,
                               static_cast<double>(free) / 1e6, static_cast<double>(kLeastFree) / 1e6));
-    sink_->write(picture.pixels, picture.at);
-  } catch (const std::exception& e) {
-    fault = e.what();
+    const std::lock_guard lock(mutex_);
+    if (Clock::now() > give_up_at_)
+      throw Error(fmt::format("{}: the disk was too slow for the last pictures", path_));
   }
-  const uint64_t bytes = sink_->bytes();
-  const std::lock_guard lock(mutex_);
-  if (!fault.empty()) {
-    progress_.fault = fmt::format("{}; {} pictures were recorded", fault, progress_.pictures);
-    return false;
+
+  bool write(const Picture& picture) {
+    std::string fault;
+    bool replaced = false;
+    try {
+      replaced = !files_->write(picture.pixels, picture.at, [this] { check(); });
+    } catch (const std::exception& e) {
+      fault = e.what();
+    }
+    const std::lock_guard lock(mutex_);
+    progress_.bytes = files_->bytes();
+    progress_.files = files_->files();
+    if (!fault.empty()) {
+      ++progress_.left_out;
+      set_fault(fault);
+      return false;
+    }
+    if (!first_at_) first_at_ = picture.at;
+    progress_.seconds = picture.at - *first_at_;
+    ++(replaced ? progress_.left_out : progress_.pictures);
+    return true;
   }
-  if (progress_.pictures++ == 0) first_at_ = picture.at;
-  progress_.seconds = picture.at - first_at_;
-  progress_.bytes = bytes;
-  return true;
+
+  void set_fault(const std::string& fault) {
+    if (!fault.empty())
+      progress_.fault = fmt::format("{}; {} pictures were recorded", fault, progress_.pictures);
+  }
+
+  const std::string path_;
+  const std::function<uint64_t(const std::string&)> free_bytes_;
+  const std::unique_ptr<RecordingFiles> files_;  // the thread's alone
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> wake_;
+  std::deque<Picture> waiting_;
+  RecordingProgress progress_;
+  std::optional<double> first_at_;
+  Clock::time_point give_up_at_ = Clock::time_point::max();
+};
+
+Recording::Recording(std::string path, Options options) {
+  if (path.empty()) throw Error("the recording has no name, expected NAME.avi or a folder");
+  session_ = std::make_shared<Session>(std::move(path), std::move(options));
+  thread_ = std::thread([session = session_] { session->loop(); });
 }
 
-void Recording::loop() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
-    if (waiting_.empty()) break;
-    const Picture picture = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    const bool good = write(picture);
-    lock.lock();
-    if (!good) break;
-  }
-  waiting_.clear();
-  lock.unlock();
-  sink_->close();
-  const uint64_t bytes = sink_->bytes();
-  lock.lock();
-  progress_.bytes = bytes;
-  progress_.ended = true;
+Recording::~Recording() {
+  const Clock::time_point until = in(kCloseSeconds);
+  session_->end(kCloseSeconds - kToCloseSeconds);
+  const bool ended = session_->wait_until(until);
+  session_->forget_wake();
+  ended ? thread_.join() : thread_.detach();
 }
+
+void Recording::add(cv::Mat picture, double at) { session_->add({std::move(picture), at}); }
+void Recording::end(double seconds) { session_->end(seconds); }
+bool Recording::wait(double seconds) { return session_->wait_until(in(seconds)); }
+RecordingProgress Recording::progress() const { return session_->progress(); }
 
 }  // namespace convscope

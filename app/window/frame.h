@@ -28,8 +28,8 @@ struct Program {
   Pipeline pipeline;
   ViewStage view_stage;
   RaceSide race;
+  ViewRecording view_recording;
   FactsSide facts{};
-  ViewRecording view_recording{};
   HeatMap heat_map{};
   DrawTimer draw_timer{};
   GlTexture thumbnail{};

@@ -224,7 +224,11 @@ Json flow_json(const Results& r) {
 
 Json recording_json(const std::optional<RecordingProgress>& r) {
   if (!r) return nullptr;
-  return {{"path", r->path}, {"pictures", r->pictures}, {"left_out", r->left_out}, {"seconds", r->seconds}};
+  return {{"path", r->path},
+          {"pictures", r->pictures},
+          {"left_out", r->left_out},
+          {"seconds", r->seconds},
+          {"ending", r->ending}};
 }
 
 std::string state_json(const Program& p) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/ledger.h"
+#include "kernels/error.h"
 
 namespace convscope {
 namespace {
@@ -31,13 +32,28 @@ cv::Mat view_pixels(GLFWwindow* window, const Ui& ui) {
   return upright;
 }
 
+std::string end_words(const RecordingProgress& p) {
+  std::string words =
+      p.fault.empty() ? fmt::format("recorded {} pictures, {:.1f} s, to {}", p.pictures, p.seconds, p.path)
+                      : p.fault;
+  if (p.files > 1) words += fmt::format(" and {} more", p.files - 1);
+  if (p.left_out > 0) words += fmt::format(", {} left out", p.left_out);
+  return words;
+}
+
 }  // namespace
 
 void ViewRecording::start(const std::string& path) {
-  recording_ = std::make_unique<Recording>(path);
+  if (recording_) throw Error(path + ": the recording before it has not ended yet");
+  recording_ = std::make_unique<Recording>(path, Recording::Options{.wake = wake_});
   recorded_ = 0;
   starting_ = true;
   stopping_ = false;
+}
+
+void ViewRecording::stop() {
+  if (!recording_ || std::exchange(stopping_, true)) return;
+  recording_->end();
 }
 
 void ViewRecording::frame(GLFWwindow* window, const Ui& ui, uint64_t serial) {
@@ -49,13 +65,9 @@ void ViewRecording::frame(GLFWwindow* window, const Ui& ui, uint64_t serial) {
 
 std::optional<RecordingProgress> ViewRecording::progress(std::string& message) {
   if (!recording_) return std::nullopt;
-  if (stopping_) recording_->finish();
   RecordingProgress p = recording_->progress();
   if (!p.ended) return p;
-  message = !p.fault.empty()
-                ? p.fault
-                : fmt::format("recorded {} pictures, {:.1f} s, to {}{}", p.pictures, p.seconds, p.path,
-                              p.left_out > 0 ? fmt::format(", {} left out", p.left_out) : "");
+  message = end_words(p);
   recording_.reset();
   return std::nullopt;
 }

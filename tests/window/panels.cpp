@@ -5,11 +5,12 @@
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
 #include "app/window/status_line.h"
+#include "tests/app_testing.h"
 
 namespace convscope {
 namespace {
 
-class Panels : public testing::Test {
+class Panels : public ::testing::Test {
  protected:
   Panels() {
     ImGui::CreateContext();
@@ -88,6 +89,15 @@ TEST_F(Panels, AllDrawWithoutResults) {
   };
   for (int i = 0; i < 3; ++i) frame(draw);
   EXPECT_EQ(settings, before) << "drawing alone changes no setting";
+}
+
+TEST_F(Panels, ARecordingIsProposedUnderANameThatIsFree) {
+  const testing::TemporaryFolder folder;
+  ui_.record.name = folder / "v.avi";
+  testing::write_string(ui_.record.name, "of an earlier session");
+  ui_.record.opening = true;
+  frame([&] { file_dialogs(ui_); });
+  EXPECT_EQ(ui_.record.name, folder / "v-2.avi");
 }
 
 /// What a computation of two filters over three channels leaves to be shown.

@@ -2,6 +2,7 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "app/recording_files.h"
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
 
@@ -49,6 +50,7 @@ void file_dialogs(Ui& ui) {
   name_dialog("Export the stream's account",
               "Folder for frames.csv, a line a frame, and history.csv, a line a second", ui.export_flow_to,
               FileAction::export_flow, ui);
+  if (ui.record.opening) ui.record.name = free_recording_name(ui.record.name);
   name_dialog("Record the view",
               "NAME.avi for a video (Motion JPEG), any other name for a folder of PNG files", ui.record,
               FileAction::record, ui);

@@ -67,8 +67,8 @@ void status_bar(const Settings& settings, const Results& results, Ui& ui) {
   item(interop, results.interop ? kPalette.good : kPalette.dim, width * (live ? 0.12F : 0.2F));
   if (results.recording) {
     const RecordingProgress& r = *results.recording;
-    std::string words = fmt::format("recording {} pictures, {:.1f} s, {}", r.pictures, r.seconds,
-                                    bytes_text(static_cast<double>(r.bytes)));
+    std::string words = fmt::format("{} {} pictures, {:.1f} s, {}", r.ending ? "finishing" : "recording",
+                                    r.pictures, r.seconds, bytes_text(static_cast<double>(r.bytes)));
     if (r.left_out > 0) words += fmt::format(", {} left out", r.left_out);
     item(words, kPalette.warning, width * 0.2F);
   }
