@@ -2,9 +2,7 @@
 
 #include <exception>
 
-#include "app/export.h"
 #include "app/files.h"
-#include "app/npy.h"
 #include "app/window/frame.h"
 #include "app/window/race_table.h"
 #include "app/window/state_file.h"
@@ -13,31 +11,12 @@
 namespace convscope {
 namespace {
 
-PlaneSet plane_set(const HostMaps& maps) {
-  const ConvShape& s = maps.prepared->operation.problem.shape;
-  return {maps.values, maps.info.precision, s.n * s.c_out, s.out_h(), s.out_w()};
-}
-
-void export_maps(const Program& p, const std::string& folder) {
+MapsExportRequest maps_export(const Program& p) {
   const Results& r = p.results;
   if (!r.shown || !r.shown->host) throw Error("nothing to export yet: no maps have been computed");
-  const HostMaps& a = *r.shown->host;
-  const ConvShape& s = r.shown->shape();
-  const int64_t shape[] = {s.n, s.c_out, s.out_h(), s.out_w()};
-  const std::vector<std::string>& labels = a.prepared->labels;
-  std::vector<OutputFile> files;
-  files.push_back({"maps.npy", npy_bytes(a.info.precision, shape, a.values)});
-  files.push_back(
-      {"maps.png", maps_png(plane_set(a), labels, map_coloring(plane_set(a), p.settings), a.info.id())});
-  if (r.difference && r.difference->number == r.shown->number) {
-    const DifferenceResult& d = *r.difference;
-    const std::string title =
-        fmt::format("{} - {}: max error {:.6g}", a.info.id(), d.b->info.id(), d.comparison.max_abs);
-    files.push_back({"difference.png",
-                     difference_png(plane_set(a), plane_set(*d.b), labels, d.comparison.max_abs, title)});
-  }
-  files.push_back({"window.json", to_bytes(state_json(p))});
-  write_files(folder, files);
+  MapsExportRequest request{p.ui.export_to.name, r.shown->host, {}, p.settings, state_json(p)};
+  if (r.difference && r.difference->number == r.shown->number) request.difference = r.difference;
+  return request;
 }
 
 void export_race(const Program& p, const std::string& folder) {
@@ -71,8 +50,8 @@ std::string run_task(Program& p, FileAction action) {
       return "restored " + p.ui.load.name;
     }
     case FileAction::export_maps: {
-      export_maps(p, p.ui.export_to.name);
-      return "exported to " + p.ui.export_to.name;
+      p.maps_export.start(maps_export(p));
+      return "exporting to " + p.ui.export_to.name + "…";
     }
     case FileAction::export_race: {
       export_race(p, p.ui.export_race_to.name);
@@ -93,6 +72,7 @@ std::string run_task(Program& p, FileAction action) {
 }  // namespace
 
 void file_tasks(Program& p) {
+  if (const auto said = p.maps_export.collect()) p.ui.message = *said;
   for (const FileAction action : std::exchange(p.ui.file_actions, {})) {
     try {
       p.ui.message = run_task(p, action);

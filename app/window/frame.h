@@ -6,6 +6,7 @@
 #include "app/window/callbacks.h"
 #include "app/window/draw_timer.h"
 #include "app/window/heat_map.h"
+#include "app/window/maps_export.h"
 #include "app/window/pipeline.h"
 #include "app/window/race_side.h"
 #include "app/window/ui.h"
@@ -29,6 +30,7 @@ struct Program {
   ViewStage view_stage;
   RaceSide race;
   ViewRecording view_recording;
+  MapsExport maps_export;
   FactsSide facts{};
   HeatMap heat_map{};
   DrawTimer draw_timer{};

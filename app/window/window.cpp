@@ -216,7 +216,8 @@ int run_window(const WindowOptions& options) {
     glfwPostEmptyEvent();
   };
   Program program{options,         window.handle(), events,          options.settings, {},
-                  std::move(ui),   Pipeline(wake),  ViewStage(wake), RaceSide(wake),   ViewRecording(wake)};
+                  std::move(ui),   Pipeline(wake),  ViewStage(wake), RaceSide(wake),   ViewRecording(wake),
+                  MapsExport(wake)};
   program.start = start;
   program.results.gl_renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   program.pipeline.describe_machine(program.results);

@@ -115,6 +115,10 @@ TEST(WindowFlow, RecordsAndExports) {
     return j["message"].get<std::string>().find("no/such/folder/v.avi: cannot be written") !=
            std::string::npos;
   });
+  window.fill_in("ctrl+e", "Export maps and numbers", "maps");
+  window.wait_for("the maps", [](const Json& j) { return j["message"] == "exported to maps"; });
+  for (const char* file : {"maps.npy", "maps.png", "window.json"})
+    EXPECT_TRUE(std::filesystem::exists(window.path(std::string("maps/") + file))) << file;
   window.fill_in("ctrl+shift+f", "Export the stream's account", "account");
   window.wait_for("the export", [](const Json& j) { return j["message"] == "exported to account"; });
   std::ifstream frames(window.path("account/frames.csv"));

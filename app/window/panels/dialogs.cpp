@@ -43,7 +43,7 @@ void file_dialogs(Ui& ui) {
   name_dialog("Save the session", "JSON file that --session and Ctrl+R restore", ui.save,
               FileAction::save_session, ui);
   name_dialog("Restore a session", "JSON file that was saved before", ui.load, FileAction::load_session, ui);
-  name_dialog("Export maps and numbers", "Folder for maps.npy, maps.png, difference.png and run.json",
+  name_dialog("Export maps and numbers", "Folder for maps.npy, maps.png, difference.png and window.json",
               ui.export_to, FileAction::export_maps, ui);
   name_dialog("Export the race", "Folder for race.csv and race.json", ui.export_race_to,
               FileAction::export_race, ui);
