@@ -16,6 +16,8 @@ class AviFile {
   /// Of a file: its sizes and offsets have 32 bits, which many readers take for signed.
   static constexpr uint64_t kMostBytes = 2'000'000'000;
 
+  static constexpr uint64_t kBytesAround = 25;  // at most, what a picture takes beside its own bytes
+
   /// Makes the file, which must not be there yet.
   explicit AviFile(std::string path);
   /// close(), whose fault nobody hears.

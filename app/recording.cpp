@@ -78,6 +78,13 @@ class Recording::Session {
     return changed_.wait_until(lock, until, [this] { return progress_.ended; });
   }
 
+  /// However often it is called, it has waited kCloseSeconds in all.
+  void close() {
+    if (close_at_ == Clock::time_point::max()) close_at_ = in(kCloseSeconds);
+    end(kCloseSeconds - kToCloseSeconds);
+    wait_until(close_at_);
+  }
+
   RecordingProgress progress() const {
     const std::lock_guard lock(mutex_);
     return progress_;
@@ -169,6 +176,7 @@ class Recording::Session {
   RecordingProgress progress_;
   std::optional<double> first_at_;
   Clock::time_point give_up_at_ = Clock::time_point::max();
+  Clock::time_point close_at_ = Clock::time_point::max();  // of close() alone
 };
 
 Recording::Recording(std::string path, Options options) {
@@ -178,11 +186,14 @@ Recording::Recording(std::string path, Options options) {
 }
 
 Recording::~Recording() {
-  const Clock::time_point until = in(kCloseSeconds);
-  session_->end(kCloseSeconds - kToCloseSeconds);
-  const bool ended = session_->wait_until(until);
+  const bool ended = close().ended;
   session_->forget_wake();
   ended ? thread_.join() : thread_.detach();
+}
+
+RecordingProgress Recording::close() {
+  session_->close();
+  return session_->progress();
 }
 
 void Recording::add(cv::Mat picture, double at) { session_->add({std::move(picture), at}); }

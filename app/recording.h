@@ -31,7 +31,7 @@ class Recording {
  public:
   static constexpr uint64_t kLeastFree = uint64_t{32} << 20;  // bytes of the disk that are left alone
   static constexpr double kEndSeconds = 10;   // after end(); what is not written by then is left out
-  static constexpr double kCloseSeconds = 1;  // that the destructor waits
+  static constexpr double kCloseSeconds = 1;  // that close() waits
 
   struct Options {
     /// Bytes free where a path lies; for tests.
@@ -43,7 +43,7 @@ class Recording {
   /// Throws Error where the path cannot be written, or holds a recording.
   explicit Recording(std::string path) : Recording(std::move(path), Options{}) {}
   Recording(std::string path, Options);
-  /// Ends it within kCloseSeconds. A write that hangs even then is left behind with its file.
+  /// close(). A write that hangs even then is left behind with its file.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -54,6 +54,8 @@ class Recording {
   void end(double seconds = kEndSeconds);
   /// Until it has ended, at most so long. Whether it has.
   bool wait(double seconds);
+  /// Ends it within kCloseSeconds; what came of it.
+  RecordingProgress close();
   RecordingProgress progress() const;
 
  private:

@@ -68,7 +68,8 @@ class Video final : public RecordingFiles {
         throw Error(path_ + ": a picture could not be encoded as JPEG");
       waiting_.release();
     }
-    if (file_->bytes() + jpeg_.size() > file_bytes_ && file_->pictures() > 0) next_file();
+    if (file_->pictures() > 0 && file_->bytes() + jpeg_.size() + AviFile::kBytesAround > file_bytes_)
+      next_file();
     file_->write(jpeg_);
   }
   void next_file() {

@@ -300,6 +300,7 @@ TEST(Recording, NobodyWaitsForADiskThatHangs) {
         {.free_bytes = [disk](const std::string&) { return disk->answer(); }, .wake = [woken] { ++*woken; }});
     recording.add(grey(100), 0);
     disk->wait_until_asked();
+    EXPECT_FALSE(recording.close().ended);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
   disk->open();

@@ -62,15 +62,18 @@ class MapsExport::Job {
 
   void run() {
     std::string words = "exported to " + request_.folder;
+    bool failed = false;
     try {
       const std::vector<OutputFile> files = files_of(request_, [this] { check(); });
       write_(request_.folder, files);
     } catch (const std::exception& e) {
       words = e.what();
+      failed = true;
     }
     request_ = {};
     const std::lock_guard lock(mutex_);
     words_ = std::move(words);
+    failed_ = failed;
     changed_.notify_all();
     if (wake_) wake_();
   }
@@ -82,6 +85,10 @@ class MapsExport::Job {
   std::optional<std::string> words() const {
     const std::lock_guard lock(mutex_);
     return words_;
+  }
+  bool failed() const {
+    const std::lock_guard lock(mutex_);
+    return failed_;
   }
   void give_up() {
     const std::lock_guard lock(mutex_);
@@ -105,7 +112,7 @@ class MapsExport::Job {
   std::condition_variable changed_;
   std::function<void()> wake_;
   std::optional<std::string> words_;  // when it has ended
-  bool given_up_ = false;
+  bool failed_ = false, given_up_ = false;
 };
 
 MapsExport::MapsExport(std::function<void()> wake, Write write)
@@ -119,6 +126,8 @@ MapsExport::~MapsExport() {
     ended = job_->wait(kWriteSeconds);
   }
   job_->forget_wake();
+  if (!ended || job_->failed())
+    fmt::print(stderr, "{}\n", job_->words().value_or("an export was not finished"));
   ended ? thread_.join() : thread_.detach();
 }
 

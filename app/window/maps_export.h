@@ -38,7 +38,7 @@ class MapsExport {
 
   /// `wake` is called from the thread when there is something to collect; it must not call back.
   explicit MapsExport(std::function<void()> wake, Write write = write_files);
-  /// A write that hangs is left behind.
+  /// A write that hangs is left behind; what failed is printed.
   ~MapsExport();
   MapsExport(const MapsExport&) = delete;
   MapsExport& operator=(const MapsExport&) = delete;

@@ -36,12 +36,19 @@ std::string end_words(const RecordingProgress& p) {
   std::string words =
       p.fault.empty() ? fmt::format("recorded {} pictures, {:.1f} s, to {}", p.pictures, p.seconds, p.path)
                       : p.fault;
+  if (!p.ended) words += ", not finished";
   if (p.files > 1) words += fmt::format(" and {} more", p.files - 1);
   if (p.left_out > 0) words += fmt::format(", {} left out", p.left_out);
   return words;
 }
 
 }  // namespace
+
+ViewRecording::~ViewRecording() {
+  if (!recording_) return;
+  const RecordingProgress p = recording_->close();
+  if (!p.ended || !p.fault.empty()) fmt::print(stderr, "{}\n", end_words(p));
+}
 
 void ViewRecording::start(const std::string& path) {
   if (recording_) throw Error(path + ": the recording before it has not ended yet");

@@ -19,6 +19,8 @@ class ViewRecording {
  public:
   /// `wake` is called from another thread when a recording has ended.
   explicit ViewRecording(std::function<void()> wake) : wake_(std::move(wake)) {}
+  /// Ends a recording that goes on, within Recording::kCloseSeconds; what is wrong with it is printed.
+  ~ViewRecording();
   /// Throws Error where the path cannot be written or holds a recording, or where one goes on.
   void start(const std::string& path);
   /// Asks for its end, which progress() reports when it has come.

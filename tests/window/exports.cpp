@@ -153,7 +153,9 @@ TEST(MapsExport, AWriteThatHangsIsLeftBehindWhenTheWindowIsClosed) {
                        });
     exports.start({"out", maps_of("direct", 0), {}, Settings{}, "{}"});
     disk->wait_until_begun();
+    ::testing::internal::CaptureStderr();
   }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "an export was not finished\n");
   disk->open();
   for (int i = 0; i < 60'000 && disk.use_count() > 1; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
