@@ -21,6 +21,8 @@ std::string printable(const std::string& text) {
   return out;
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string shortened(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   // not within a character of UTF-8, whose later bytes are 10xxxxxx

@@ -1,41 +1,46 @@
 #pragma once
 
-#include <condition_variable>
-#include <deque>
-#include <exception>
+#include <chrono>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "app/live/frame_reader.h"
 
 namespace convscope {
 
-/// Reads a source on a thread of its own, a few frames ahead of who takes them. A source whose frames come by
-/// themselves is never held up: where its frames are not taken in time, the newest replaces them.
+/// Opens and reads a source on a thread of its own, a few frames ahead of who takes them. A source whose
+/// frames come by themselves is never held up: where its frames are not taken in time, the newest replaces
+/// them.
 class ReadAhead {
  public:
-  ReadAhead(std::unique_ptr<FrameReader>, FramePool&);
-  ~ReadAhead();  // waits for a read that goes on
+  using Clock = std::chrono::steady_clock;
+  using Open = std::function<std::unique_ptr<FrameReader>()>;
+
+  ReadAhead(Open, std::shared_ptr<FramePool>);
+  /// Waits a second for a call that goes on; one that hangs even then is left to itself, with all that it
+  /// uses.
+  ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// The next frame; null at the end. Waits for it. Throws Error where the source is lost.
-  FramePtr take();
-  const ReaderInfo& info() const { return info_; }  // as it was opened
+  /// What the source says of itself when it is open; nothing where it is not by `until`, or the stop is
+  /// requested. Throws what opening throws.
+  std::optional<ReaderInfo> opened(Clock::time_point until, const std::stop_token&);
+  /// The next frame; null at the end, and where none came by `until` or the stop is requested. Throws what
+  /// reading throws.
+  FramePtr take(Clock::time_point until, const std::stop_token&);
+  /// Whether no frame comes any more.
+  bool ended() const;
 
  private:
-  void loop();
+  struct Shared;
+  static void read_all(const Open&, Shared&);
 
-  std::unique_ptr<FrameReader> reader_;
-  FramePool& pool_;
-  const ReaderInfo info_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<FramePtr> frames_;
-  std::exception_ptr fault_;
-  bool ended_ = false, stop_ = false;
-  std::thread thread_;  // last: starts when everything above exists
+  std::shared_ptr<Shared> shared_;  // the thread has a share: it may outlive this
+  std::thread thread_;
 };
 
 }  // namespace convscope

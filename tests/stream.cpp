@@ -10,6 +10,7 @@
 #include "app/overlap.h"
 #include "app/read_ahead.h"
 #include "tests/app_testing.h"
+#include "tests/live_testing.h"
 
 namespace convscope {
 namespace {
@@ -61,6 +62,13 @@ std::unique_ptr<FrameReader> good_frames(int64_t w, int64_t h, int64_t frames) {
                                     [](int64_t i, int) { return static_cast<uint32_t>(i + 70000); });
 }
 
+StreamSource source_of(std::function<std::unique_ptr<FrameReader>()> open) {
+  return {"source", std::move(open)};
+}
+StreamSource good_source(int64_t w, int64_t h, int64_t frames) {
+  return source_of([=] { return good_frames(w, h, frames); });
+}
+
 Settings settings_with(std::initializer_list<const char*> assignments) {
   Settings settings;
   set(settings, "target=emulated");
@@ -89,7 +97,7 @@ TEST(Stream, EveryNumberComesBack) {
   for (const Row& row : table) {
     Settings settings = settings_with({});
     for (const char* assignment : row.settings) set(settings, assignment);
-    const StreamReport r = run_stream(good_frames(row.w, row.h, kFrames), settings, {60, 0});
+    const StreamReport r = run_stream(good_source(row.w, row.h, kFrames), settings, {60, 0});
     ASSERT_TRUE(r.barcode) << row.what;
     EXPECT_EQ(r.barcode->checked, kFrames) << row.what;
     EXPECT_TRUE(r.barcode->good()) << row.what << ": " << r.barcode->first_fault;
@@ -127,8 +135,9 @@ TEST(Stream, SpoiltFramesAreFound) {
        1, "frame 4: number 4 follows 2, 1 frames later"},
   };
   for (const Row& row : table) {
-    const StreamReport r = run_stream(std::make_unique<Numbered>(400, 240, 12, row.number),
-                                      settings_with({"bank=random"}), {60, 0});
+    const StreamReport r =
+        run_stream(source_of([&] { return std::make_unique<Numbered>(400, 240, 12, row.number); }),
+                   settings_with({"bank=random"}), {60, 0});
     ASSERT_TRUE(r.barcode) << row.what;
     EXPECT_EQ(r.barcode->torn, row.torn) << row.what;
     EXPECT_EQ(r.barcode->twice, row.twice) << row.what;
@@ -159,16 +168,87 @@ TEST(Stream, AStaleResultIsWrong) {
 }
 
 TEST(Stream, LimitsEndIt) {
-  EXPECT_EQ(run_stream(good_frames(400, 240, 1000), settings_with({}), {60, 7}).counts.computed, 7u);
-  const StreamReport timed = run_stream(good_frames(400, 240, 1000000), settings_with({}), {1.5, 0});
+  EXPECT_EQ(run_stream(good_source(400, 240, 1000), settings_with({}), {60, 7}).counts.computed, 7u);
+  const StreamReport timed = run_stream(good_source(400, 240, 1000000), settings_with({}), {1.5, 0});
   EXPECT_GT(timed.counts.computed, 1u);
   EXPECT_LT(timed.counts.computed, 1000000u);
   EXPECT_GE(timed.seconds, 1.5);
   EXPECT_LT(timed.seconds, 5);
   EXPECT_NE(error_of([] {
-              run_stream(good_frames(400, 240, 0), settings_with({}), {60, 0});
+              run_stream(good_source(400, 240, 0), settings_with({}), {60, 0});
             }).find("before its first"),
             std::string::npos);
+}
+
+/// Frames of numbers until `at`, then whatever `then` does.
+StreamSource source_that(uint32_t at, std::function<std::shared_ptr<Frame>()> then) {
+  return source_of([=] {
+    return std::make_unique<testing::FakeReader>(
+        testing::file_info(1000, 30), [=](FramePool& pool, uint32_t n, ReaderInfo&) {
+          return n < at ? testing::numbered_frame(pool, n, 64, 48) : then();
+        });
+  });
+}
+
+TEST(Stream, ASourceThatHangsKeepsNeitherTheLimitNorTheReport) {
+  const auto gate = std::make_shared<testing::Gate>();
+  const StreamReport r = run_stream(source_that(3,
+                                                [=]() -> std::shared_ptr<Frame> {
+                                                  gate->wait();
+                                                  return nullptr;
+                                                }),
+                                    settings_with({}), {0.5, 0});
+  EXPECT_EQ(r.counts.computed, 3u);
+  EXPECT_GT(r.silent_seconds, 0);
+  EXPECT_FALSE(r.interrupted);
+  EXPECT_EQ(r.fault, "");
+  EXPECT_EQ(r.source.kind, "video");
+  gate->open();  // the read that was left behind ends without harm
+}
+
+TEST(Stream, WhatGivesNothingSaysFromWhere) {
+  const auto gate = std::make_shared<testing::Gate>();
+  const auto hangs = [=]() -> std::shared_ptr<Frame> {
+    gate->wait();
+    return nullptr;
+  };
+  const StreamSource never_opens = source_of([=] {
+    gate->wait();
+    return good_frames(64, 48, 1);
+  });
+  EXPECT_EQ(error_of([&] { run_stream(never_opens, settings_with({}), {.seconds = 60, .patience = 0.1}); }),
+            "source: could not be opened for 0.1 seconds");
+  EXPECT_EQ(error_of([&] {
+              run_stream(source_that(0, hangs), settings_with({}), {0.1, 0});
+            }),
+            "source: no frame came for 0.1 seconds");
+  EXPECT_EQ(error_of([] {
+              run_stream(source_of([]() -> std::unique_ptr<FrameReader> { throw Error("p: is no pipe"); }),
+                         settings_with({}), {60, 0});
+            }),
+            "p: is no pipe");
+  gate->open();
+}
+
+TEST(Stream, WhatBreaksOffIsReportedAsFarAsItCame) {
+  const StreamReport lost =
+      run_stream(source_that(4, []() -> std::shared_ptr<Frame> { throw Error("source: unplugged?"); }),
+                 settings_with({}), {60, 0});
+  EXPECT_EQ(lost.fault, "source: unplugged?");
+  EXPECT_EQ(lost.counts.computed, 4u);
+  EXPECT_FALSE(lost.good());
+
+  std::stop_source stop;
+  // five frames are taken before the tenth is read: four wait at most
+  const StreamReport interrupted = run_stream(source_that(10,
+                                                          [&]() -> std::shared_ptr<Frame> {
+                                                            stop.request_stop();
+                                                            return nullptr;
+                                                          }),
+                                              settings_with({}), {.seconds = 60, .stop = stop.get_token()});
+  EXPECT_TRUE(interrupted.interrupted);
+  EXPECT_GE(interrupted.counts.computed, 5u);
+  EXPECT_FALSE(interrupted.good());
 }
 
 TEST(Overlap, OfIntervalsWorkedOutByHand) {

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/stream_run.h"
 #include "app/files.h"
+#include "app/printable.h"
 
 namespace convscope {
 namespace {
@@ -26,6 +29,8 @@ std::string stream_json(const StreamReport& r, const std::string& source) {
   for (const StageMedian& s : r.stages)
     stages.push_back({{"stage", s.name}, {"median_ms", s.median_ms}, {"p95_ms", s.p95_ms}});
   const Json json = {{"source", source},
+                     {"interrupted", r.interrupted},
+                     {"fault", r.fault},
                      {"kind", r.source.kind},
                      {"format", r.source.format},
                      {"width", r.w},
@@ -35,6 +40,7 @@ std::string stream_json(const StreamReport& r, const std::string& source) {
                      {"device", r.device},
                      {"shape", r.shape},
                      {"seconds", r.seconds},
+                     {"silent_seconds", r.silent_seconds},
                      {"frames", r.counts.computed},
                      {"source_fps", r.source_fps},
                      {"claimed_fps", r.source.fps},
@@ -50,7 +56,7 @@ std::string stream_json(const StreamReport& r, const std::string& source) {
                      {"pinned_source", r.pinned},
                      {"stages", std::move(stages)},
                      {"barcode", barcode_json(r)}};
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string barcode_words(const StreamReport& r) {
@@ -66,7 +72,7 @@ std::string barcode_words(const StreamReport& r) {
 std::string stream_summary(const StreamReport& r, const std::string& source) {
   std::string text;
   const auto line = [&](const char* name, const std::string& words) {
-    text += fmt::format("{:<10}{}\n", name, words);
+    text += fmt::format("{:<10}{}\n", name, printable(words));
   };
   line("source", fmt::format("{}, {} x {}, {}", source, r.w, r.h, r.source.format));
   line("strategy", fmt::format("{} on {}, {}", r.strategy.id(), r.device, r.shape));
@@ -74,6 +80,8 @@ std::string stream_summary(const StreamReport& r, const std::string& source) {
   const std::string claimed = r.source.fps > 0 ? fmt::format(" ({:.6g} claimed)", r.source.fps) : "";
   line("rate", fmt::format("{:.1f} frames/s processed in {:.2f} s, source {:.1f} frames/s{}", r.processed_fps,
                            r.seconds, r.source_fps, claimed));
+  if (r.silent_seconds >= 1)
+    line("silence", fmt::format("no frame came in the last {:.1f} s", r.silent_seconds));
   line("frames", fmt::format("{} processed, {} dropped, {} repeated", r.counts.computed, r.counts.dropped,
                              r.counts.repeated + r.counts.back));
   if (r.age_median_ms)
@@ -95,11 +103,24 @@ std::string stream_summary(const StreamReport& r, const std::string& source) {
 }  // namespace
 
 int stream_command(const CommandLine& line) {
+  const InterruptGuard interrupt;
   const std::string& source = line.settings.source;
-  const StreamReport report = run_stream(open_reader(source), line.settings,
-                                         {line.stream_seconds, line.stream_frames}, line.strategy_named);
-  if (!line.stream_json.empty()) write_text(line.stream_json, stream_json(report, source));
+  const auto save = [&](const StreamReport& report) {
+    if (!line.stream_json.empty()) write_text(line.stream_json, stream_json(report, source));
+  };
+  StreamReport none;
+  none.interrupted = true;
+  save(none);  // a path that cannot be written is told now
+  const ReaderOptions options{line.settings.rate};
+  const StreamReport report =
+      run_stream({source, [=] { return open_reader(source, options); }}, line.settings,
+                 {.seconds = line.stream_seconds, .frames = line.stream_frames, .stop = interrupt.token()},
+                 line.strategy_named);
   fmt::print("{}", stream_summary(report, source));
+  std::fflush(stdout);
+  save(report);
+  if (report.interrupted) fmt::print(stderr, "interrupted: what was measured before is kept\n");
+  if (!report.fault.empty()) throw Error(report.fault);
   return report.good() ? 0 : 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/operation.h"
 #include "app/overlap.h"
+#include "app/printable.h"
 #include "app/quantile.h"
 #include "app/read_ahead.h"
 #include "kernels/error.h"
@@ -48,7 +49,7 @@ class Stream {
     settings_.target = row.info.target;  // whatever takes its place computes in the same memory
   }
 
-  Runtime& runtime() { return *runtime_; }
+  const std::shared_ptr<Runtime>& runtime() { return runtime_; }
 
   void run(const FramePtr& frame) {
     if (!(frame->layout == layout_) || frame->images != images_ || !set_) prepare(*frame);
@@ -88,12 +89,11 @@ class Stream {
 
   void prepare(const Frame& frame) {
     const PreparedOperation prepared = make_operation(settings_, frame);
-    if (!named_) {
-      const ChosenStrategy chosen = chosen_strategy(settings_, prepared.operation);
-      row_ = chosen.row;
-      note_ = chosen.note;
-    }
-    chain_.set(*row_, prepared.operation);
+    const ChosenStrategy chosen =
+        named_ ? ChosenStrategy{row_, {}} : chosen_strategy(settings_, prepared.operation);
+    chain_.set(*chosen.row, prepared.operation);
+    row_ = chosen.row;
+    note_ = chosen.note;
     layout_ = frame.layout;
     images_ = frame.images;
     shape_ = describe(prepared.operation.problem.shape);
@@ -148,7 +148,7 @@ class Stream {
   const RegistryRow* row_;
   const bool named_;  // what was asked for by name is that or nothing
   std::string note_;
-  std::unique_ptr<Runtime> runtime_;
+  std::shared_ptr<Runtime> runtime_;
   Chain chain_;
   BarcodeCheck check_;
   PixelLayout layout_;
@@ -193,29 +193,72 @@ StreamReport Stream::report() {
   return r;
 }
 
+ReadAhead::Clock::time_point in_seconds(double seconds) {
+  return ReadAhead::Clock::now() +
+         std::chrono::duration_cast<ReadAhead::Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// All frames within the limits; how it ended goes into the report.
+void run_frames(ReadAhead& source, Stream& stream, const StreamLimits& limits, StreamReport& end) {
+  const ReadAhead::Clock::time_point until = in_seconds(limits.seconds);
+  try {
+    while ((limits.frames == 0 || stream.taken() < limits.frames) && ReadAhead::Clock::now() < until) {
+      const double asked = seconds_now();
+      const FramePtr frame = source.take(until, limits.stop);
+      if (!frame) {
+        if (!source.ended()) end.silent_seconds = seconds_now() - asked;
+        break;
+      }
+      stream.run(frame);
+    }
+  } catch (const std::exception& e) {
+    if (stream.taken() == 0) throw;
+    end.fault = first_line(e.what());
+  }
+  end.interrupted = limits.stop.stop_requested();
+  if (end.interrupted) end.silent_seconds = 0;
+}
+
+std::string why_no_frame(const StreamReport& end, const StreamLimits& limits) {
+  if (end.interrupted) return "interrupted before its first frame";
+  return end.silent_seconds > 0 ? fmt::format("no frame came for {:g} seconds", limits.seconds)
+                                : "ended before its first frame";
+}
+
 }  // namespace
 
-StreamReport run_stream(std::unique_ptr<FrameReader> reader, const Settings& settings,
-                        const StreamLimits& limits, bool strategy_named) {
+StreamReport run_stream(const StreamSource& from, const Settings& settings, const StreamLimits& limits,
+                        bool strategy_named) {
   const RegistryRow& row = chosen_row(settings);
   if (const auto why = unavailable(row.info))
     throw Error(
         fmt::format("{} is not available on target {}: {}", row.info.name, to_string(row.info.target), *why));
   Stream stream(settings, row, strategy_named);
-  FramePool pool;
-  if (stream.runtime().on_device())
-    pool.allocate_with([&](std::size_t bytes) { return stream.runtime().allocate_host(bytes); }, true);
-  ReadAhead source(std::move(reader), pool);
-  const double until = seconds_now() + limits.seconds;
-  while ((limits.frames == 0 || stream.taken() < limits.frames) && seconds_now() < until) {
-    const FramePtr frame = source.take();
-    if (!frame) break;
-    stream.run(frame);
+  const auto pool = std::make_shared<FramePool>();
+  if (stream.runtime()->on_device())
+    pool->allocate_with(
+        [runtime = stream.runtime()](std::size_t bytes) { return runtime->allocate_host(bytes); }, true);
+  StreamReport end;
+  ReaderInfo info;
+  {
+    ReadAhead source(from.open, pool);
+    if (const auto opened = source.opened(in_seconds(limits.patience), limits.stop)) {
+      info = *opened;
+    } else {
+      throw Error(limits.stop.stop_requested()
+                      ? fmt::format("{}: interrupted before it was open", from.name)
+                      : fmt::format("{}: could not be opened for {:g} seconds", from.name, limits.patience));
+    }
+    run_frames(source, stream, limits, end);
+    if (stream.taken() == 0) throw Error(fmt::format("{}: {}", from.name, why_no_frame(end, limits)));
+    stream.finish();
   }
-  if (stream.taken() == 0) throw Error("the source ended before its first frame");
-  stream.finish();
+  pool->allocate_with(nullptr, false);  // a read that was left behind may ask for memory once more
   StreamReport report = stream.report();
-  report.source = source.info();
+  report.source = info;
+  report.interrupted = end.interrupted;
+  report.fault = end.fault;
+  report.silent_seconds = end.silent_seconds;
   return report;
 }
 

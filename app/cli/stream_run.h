@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,9 +15,17 @@
 
 namespace convscope {
 
+struct StreamSource {
+  std::string name;  // for messages
+  std::function<std::unique_ptr<FrameReader>()> open;
+};
+
+/// Whichever is reached first.
 struct StreamLimits {
-  double seconds = 10;  // whichever is reached first
-  uint64_t frames = 0;  // 0: as many as come
+  double seconds = 10;   // from when the source is open
+  uint64_t frames = 0;   // 0: as many as come
+  double patience = 10;  // seconds until it is open
+  std::stop_token stop{};
 };
 
 struct StageMedian {
@@ -24,6 +35,9 @@ struct StageMedian {
 
 /// What a stream did on its way through a strategy.
 struct StreamReport {
+  bool interrupted = false;   // by StreamLimits::stop
+  std::string fault;          // why it broke off in the middle; empty where it did not
+  double silent_seconds = 0;  // for so long no frame came when its time was over
   ReaderInfo source;
   int64_t w = 0, h = 0;
   StrategyInfo strategy;
@@ -40,13 +54,16 @@ struct StreamReport {
   bool pinned = false;                   // the frames lay in page-locked memory and were uploaded from there
   std::optional<BarcodeCounts> barcode;  // of a source that draws its numbers
   std::string read_from;
-  bool good() const { return !barcode || (barcode->good() && barcode->checked > 0); }
+  bool good() const {
+    return !interrupted && fault.empty() && (!barcode || (barcode->good() && barcode->checked > 0));
+  }
 };
 
-/// Runs an open source through the chain that the settings ask for, as fast as both go, and waits for all of
-/// it. The default strategy gives way where it refuses; one that the user has named is that or nothing.
-/// Throws Error.
-StreamReport run_stream(std::unique_ptr<FrameReader>, const Settings&, const StreamLimits&,
+/// Runs a source through the chain that the settings ask for, as fast as both go, and waits for all of it; a
+/// call of the source that hangs at the end is left to itself. The default strategy gives way where it
+/// refuses; one that the user has named is that or nothing. What breaks off after its first frame is reported
+/// as far as it came. Throws Error.
+StreamReport run_stream(const StreamSource&, const Settings&, const StreamLimits&,
                         bool strategy_named = false);
 
 }  // namespace convscope

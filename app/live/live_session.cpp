@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "app/printable.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -16,12 +17,6 @@ constexpr double kAssumedRate = 30;  // where a file does not say
 
 LiveSession::Clock::duration duration(double seconds) {
   return std::chrono::duration_cast<LiveSession::Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-/// The first line: libraries add where in their source they are.
-std::string first_line(const std::exception& e) {
-  const std::string text = e.what();
-  return text.substr(0, text.find('\n'));
 }
 
 }  // namespace
@@ -51,7 +46,7 @@ void LiveSession::run() {
       const std::unique_ptr<FrameReader> reader = open_reader();
       play_through(*reader);
     } catch (const std::exception& e) {
-      fail(first_line(e));
+      fail(first_line(e.what()));
       if (!pause_before_retry()) break;
     }
   }
