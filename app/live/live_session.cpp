@@ -174,7 +174,7 @@ void LiveSession::show(std::shared_ptr<Frame> frame, const Order& order, const F
   const Clock::time_point now = Clock::now();
   // a file's frame is as old as its time to be shown; how long it lay read is no age
   if (!reader.info().live) frame->captured = now;
-  const bool repeats = reader.info().never_repeats;
+  if (reader.info().never_repeats) note_repeats(frame, now);
   FramePtr old;  // let go without the lock
   {
     const std::lock_guard lock(mutex_);
@@ -187,12 +187,7 @@ void LiveSession::show(std::shared_ptr<Frame> frame, const Order& order, const F
     pace_.shown(frame->seconds, show_now_ || steps_ > 0 ? now : order.due, now);
     show_now_ = false;
     if (steps_ > 0) --steps_;
-  }
-  const FramePtr made = std::move(frame);
-  if (repeats) note_repeats(made, now);
-  {
-    const std::lock_guard lock(mutex_);
-    old = std::exchange(slot_, made);
+    old = std::exchange(slot_, std::move(frame));  // with the counts: nobody sees the one without the other
   }
   wake_();
 }

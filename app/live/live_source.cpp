@@ -1,6 +1,5 @@
 #include "app/live/live_source.h"
 
-#include <atomic>
 #include <thread>
 #include <utility>
 

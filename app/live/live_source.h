@@ -40,7 +40,6 @@ struct LiveStatus {
   int64_t w = 0, h = 0;     // of the newest frame
   int64_t index = 0;        // of the newest frame
   double seconds = 0;
-  double idle_seconds = 0;           // since the newest frame came, while one is awaited
   bool playing = true, loop = true;  // as set, whatever the state
   double speed = 1;
 };

@@ -120,7 +120,6 @@ LiveStatus LiveSession::status(Clock::time_point now) const {
   s.w = w_, s.h = h_;
   s.index = index_;
   s.seconds = seconds_;
-  s.idle_seconds = waiting_ ? seconds_of(now - waiting_since_) : 0;
   s.playing = playing_, s.loop = loop_;
   s.speed = speed_;
   return s;

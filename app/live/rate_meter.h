@@ -26,7 +26,6 @@ class RateMeter {
     // a source that slows down is slower from the moment its next event is overdue
     return 1 / std::max(interval, (span + idle) / static_cast<double>(times_.size()));
   }
-  bool empty() const { return times_.empty(); }
 
  private:
   static double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
