@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <set>
@@ -11,6 +12,7 @@
 #include "app/live/frame_pool.h"
 #include "app/live/frame_reader.h"
 #include "app/live/natural_order.h"
+#include "app/live/pace.h"
 #include "app/source.h"
 #include "kernels/runtime.h"
 #include "tests/app_testing.h"
@@ -239,6 +241,52 @@ TEST(FramePool, OtherMemoryFromNowOn) {
   }
 }
 
+/// Frames at these times of a file are shown as they are due, or so much later; when each of them is due, in
+/// seconds from the first.
+TEST(Pace, FramesAreDueByTheirTimesAndLateOnesAreNotCaughtUp) {
+  struct Row {
+    const char* what;
+    double speed;
+    std::vector<double> seconds, late, due;
+  };
+  const Row table[] = {
+      {"as it was taken", 1, {0, 0.04, 0.08, 0.2}, {0, 0, 0, 0}, {0, 0.04, 0.08, 0.2}},
+      {"three times as fast", 3, {0, 0.3, 0.6}, {0, 0, 0}, {0, 0.1, 0.2}},
+      {"at half the speed", 0.5, {1, 1.04, 1.08}, {0, 0, 0}, {0, 0.08, 0.16}},
+      {"a moment late: the others stay where they are", 1, {0, 0.2, 0.4}, {0, 0.05, 0}, {0, 0.2, 0.4}},
+      {"later: all others are so too", 1, {0, 0.2, 0.4, 0.6}, {0, 0.5, 0, 0}, {0, 0.2, 0.9, 1.1}},
+  };
+  using Clock = Pace::Clock;
+  const auto in = [](double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  const Clock::time_point zero{std::chrono::hours(1)};
+  for (const Row& row : table) {
+    Pace pace;
+    pace.shown(row.seconds[0], zero, zero);
+    for (std::size_t i = 1; i < row.seconds.size(); ++i) {
+      const Clock::time_point due = pace.due(row.seconds[i], 0.1, row.speed);
+      EXPECT_NEAR(std::chrono::duration<double>(due - zero).count(), row.due[i], 1e-6)
+          << row.what << " " << i;
+      pace.shown(row.seconds[i], due, due + in(row.late[i]));
+    }
+  }
+}
+
+TEST(Pace, AfterAPauseOrAtALoopTheNextFollowsAnIntervalAfterTheLast) {
+  const Pace::Clock::time_point zero{std::chrono::hours(1)};
+  Pace pace;
+  EXPECT_EQ(pace.due(5, 0.5, 1), Pace::Clock::time_point{}) << "nothing was shown: at once";
+  pace.shown(5, zero, zero);
+  pace.restart();
+  EXPECT_EQ(pace.due(9, 0.5, 2), zero + std::chrono::milliseconds(250));
+  // a loop, which starts at 0 again
+  const Pace::Clock::time_point again = pace.due(0, 0.5, 1);
+  EXPECT_EQ(again, zero + std::chrono::milliseconds(500));
+  pace.shown(0, again, again);
+  EXPECT_EQ(pace.due(0.5, 0.5, 1), again + std::chrono::milliseconds(500));
+}
+
 TEST(NaturalOrder, NumbersByTheirValue) {
   const std::vector<std::string> sorted{"",
                                         "a",
@@ -290,6 +338,20 @@ TEST(Camera, NodesAreLookedAtBeforeTheLibrary) {
   EXPECT_NE(camera_fault("/dev/null").find("is no video device"), std::string::npos);
   EXPECT_TRUE(one_line_with(error_of([] { open_reader("camera:97"); }),
                             {"camera:97: /dev/video97: there is no such camera"}));
+}
+
+TEST(Camera, WhyItCannotBeOpened) {
+  struct Row {
+    int error;
+    const char* words;
+  };
+  for (const Row& row :
+       {Row{ENOENT, "there is no such camera"}, Row{ENODEV, "there is no such camera"},
+        Row{ENXIO, "there is no such camera"},
+        Row{EACCES, "no permission; your user has to be in the group \"video\""},
+        Row{EPERM, "no permission; your user has to be in the group \"video\""},
+        Row{EBUSY, "used by another program"}, Row{EIO, "cannot be opened: Input/output error"}})
+    EXPECT_EQ(camera_open_fault("/dev/video3", row.error), std::string("/dev/video3: ") + row.words);
 }
 
 TEST(Camera, ListedByNumberWithNameAndReason) {

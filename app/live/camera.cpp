@@ -52,7 +52,15 @@ std::optional<uint32_t> capabilities(const Node& node) {
   return about.capabilities & V4L2_CAP_DEVICE_CAPS ? about.device_caps : about.capabilities;
 }
 
-std::string open_fault(const std::string& path, int error) {
+template <class T>
+bool parse_all(const std::string& text, T& value) {
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return fault == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string camera_open_fault(const std::string& path, int error) {
   switch (error) {
     case ENOENT:
     case ENODEV:
@@ -68,20 +76,12 @@ std::string open_fault(const std::string& path, int error) {
   }
 }
 
-template <class T>
-bool parse_all(const std::string& text, T& value) {
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return fault == std::errc() && end == text.data() + text.size();
-}
-
-}  // namespace
-
 std::string camera_fault(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return open_fault(path, errno);
+  if (::stat(path.c_str(), &status) != 0) return camera_open_fault(path, errno);
   if (!S_ISCHR(status.st_mode)) return fmt::format("{}: is no device", path);
   const Node node(path);
-  if (node.fd() < 0) return open_fault(path, errno);
+  if (node.fd() < 0) return camera_open_fault(path, errno);
   const std::optional<uint32_t> can = capabilities(node);
   if (!can) return fmt::format("{}: is no video device", path);
   if (!(*can & V4L2_CAP_VIDEO_CAPTURE)) return fmt::format("{}: does not capture video", path);
@@ -89,7 +89,7 @@ std::string camera_fault(const std::string& path) {
   v4l2_format format{};
   format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   if (node.control(VIDIOC_G_FMT, &format) == 0 && node.control(VIDIOC_S_FMT, &format) != 0 && errno == EBUSY)
-    return open_fault(path, EBUSY);
+    return camera_open_fault(path, EBUSY);
   return "";
 }
 

@@ -21,6 +21,9 @@ std::vector<CameraNode> list_cameras(const std::string& classes = "/sys/class/vi
 /// where it can. Opens it for a moment.
 std::string camera_fault(const std::string& node);
 
+/// The same of a node that opening has answered with this errno.
+std::string camera_open_fault(const std::string& node, int error);
+
 /// camera:N[:WxH][:fps=R] taken apart; 0 where not said. Throws Error.
 struct CameraRequest {
   int number = 0;
