@@ -60,23 +60,13 @@ class CodecMessages {
   int caught_ = -1, saved_ = -1;
 };
 
-void prepare_opencv() {
-  static const bool once = [] {
-    // read by OpenCV at its first EXR; a choice of the user's stands
-    ::setenv("OPENCV_IO_ENABLE_OPENEXR", "1", 0);
-    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-    return true;
-  }();
-  static_cast<void>(once);
-}
-
 struct Decoded {
   cv::Mat pixels;
   std::string message;  // of the codec
 };
 
 Decoded decode(const std::vector<std::byte>& bytes, const std::string& path, const ImageStream& stream) {
-  prepare_opencv();
+  prepare_image_input();
   CodecMessages messages;
   Decoded out;
   std::string fault;
@@ -147,6 +137,16 @@ std::optional<PixelType> pixel_type(int depth) {
 void add_note(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
 
 }  // namespace
+
+void prepare_image_input() {
+  static const bool once = [] {
+    // read by OpenCV at its first EXR; a choice of the user's stands
+    ::setenv("OPENCV_IO_ENABLE_OPENEXR", "1", 0);
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    return true;
+  }();
+  static_cast<void>(once);
+}
 
 std::string type_name(PixelType type) {
   switch (type) {

@@ -7,6 +7,10 @@
 
 namespace convscope {
 
+/// OpenCV reads EXR and says nothing on stderr by itself. Sets variables of the environment: where other
+/// threads run, to be called before they start.
+void prepare_image_input();
+
 /// An image file, pixels as stored (8, 16 bit, float, double), upright, alpha left out of the planes.
 /// Throws Error with one line.
 std::unique_ptr<Frame> read_image_file(const std::string& path);

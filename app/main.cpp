@@ -11,6 +11,8 @@
 #include <exception>
 
 #include "app/cli/commands.h"
+#include "app/image_file.h"
+#include "app/live/capture.h"
 #include "app/opencv_strategy.h"
 #include "app/printable.h"
 #ifdef CONVSCOPE_WITH_WINDOW
@@ -105,6 +107,8 @@ int main(int argc, char** argv) {
   convscope::keep_memory_flat();
   convscope::prepare_streams();
   std::setlocale(LC_ALL, "C");
+  convscope::prepare_image_input();
+  convscope::prepare_video_input();
   convscope::register_opencv_strategies();
   try {
     const int code = convscope::run_program(argc, argv);

@@ -9,8 +9,8 @@
 
 namespace convscope {
 
-/// OpenCV's video input says nothing on stderr by itself, gives up on a silent camera after two seconds. To
-/// be called before its first use; a variable that the user has set stands.
+/// OpenCV's video input says nothing on stderr by itself, gives up on a silent camera after two seconds. A
+/// variable that the user has set stands. As of prepare_image_input(), before other threads start.
 void prepare_video_input();
 
 /// The picture that capture.grab() has just made, as pixels of the pool: 8-bit grey or BGR. Null where it
