@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -155,6 +157,13 @@ std::vector<std::byte> to_bytes(const std::string& text) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string lower_ending(const std::string& path) { return lower(fs::path(path).extension().string()); }
 
 std::string hash_of(std::span<const std::byte> bytes) {
   uint64_t hash = 0xcbf29ce484222325u;

@@ -29,6 +29,11 @@ void write_text(const std::string& path, const std::string& text);
 
 std::vector<std::byte> to_bytes(const std::string& text);
 
+/// ASCII letters in lower case.
+std::string lower(std::string text);
+/// Of photo.PNG: ".png".
+std::string lower_ending(const std::string& path);
+
 /// Hexadecimal FNV-1a of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/).
 std::string hash_of(std::span<const std::byte> bytes);
 

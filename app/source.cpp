@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
@@ -18,13 +16,6 @@
 namespace convscope {
 namespace fs = std::filesystem;
 namespace {
-
-std::string lower_ending(const std::string& path) {
-  std::string ending = fs::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return ending;
-}
 
 /// How the dimensions of an array are read.
 struct ArrayAxes {

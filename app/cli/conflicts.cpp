@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <vector>
+
+#include "app/files.h"
 
 namespace convscope {
 namespace {
@@ -50,8 +51,7 @@ std::string rank_is_idle(const Settings& s) {
 }
 
 std::string chw_is_idle(const Settings& s) {
-  if (!s.chw || std::string_view(s.source).ends_with(".npy") || std::string_view(s.source).ends_with(".NPY"))
-    return "";
+  if (!s.chw || lower_ending(s.source) == ".npy") return "";
   return fmt::format("is about .npy sources, the source is {}",
                      s.source.empty() ? "the sample picture" : s.source);
 }

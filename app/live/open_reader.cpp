@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
+#include "app/files.h"
 #include "app/live/live_source.h"
 #include "app/live/readers.h"
 #include "app/source.h"
@@ -19,13 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 enum class Kind { still, pattern, camera, gst, sequence, video };
-
-std::string lower_ending(const std::string& path) {
-  std::string ending = fs::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return ending;
-}
 
 bool has_video_ending(const std::string& path) {
   const std::vector<std::string>& endings = video_endings();

@@ -9,6 +9,7 @@
 #include <regex>
 #include <vector>
 
+#include "app/files.h"
 #include "app/image_file.h"
 #include "app/live/natural_order.h"
 #include "app/live/readers.h"
@@ -19,13 +20,8 @@ namespace convscope {
 namespace fs = std::filesystem;
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 bool is_image_name(const std::string& name) {
-  const std::string ending = lower(fs::path(name).extension().string());
+  const std::string ending = lower_ending(name);
   const std::vector<std::string>& endings = source_endings();
   return ending != ".npy" && std::find(endings.begin(), endings.end(), ending) != endings.end();
 }

@@ -4,9 +4,9 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
+#include "app/files.h"
 #include "app/source.h"
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
@@ -16,13 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 bool readable_type(const std::string& name) {
-  const std::string ending = lower(fs::path(name).extension().string());
+  const std::string ending = lower_ending(name);
   const auto has = [&](const std::vector<std::string>& endings) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };

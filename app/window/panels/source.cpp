@@ -2,26 +2,13 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "app/image_file.h"
 #include "app/source.h"
 #include "app/window/panels/panels.h"
 #include "app/window/panels/widgets.h"
 
 namespace convscope {
 namespace {
-
-const char* type_name(PixelType t) {
-  switch (t) {
-    case PixelType::u8:
-      return "8-bit";
-    case PixelType::u16:
-      return "16-bit";
-    case PixelType::f32:
-      return "float";
-    case PixelType::f64:
-      return "double";
-  }
-  return "";
-}
 
 void path_field(Settings& settings, const Results&, Ui& ui) {
   if (ui.source_text_of != settings.source) {
