@@ -3,33 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 
 #include "app/quantile.h"
 
 namespace convscope {
 namespace {
 
-/// Events a second among times that rise, from the first to the last.
-struct Span {
-  double first = 0, last = 0;
-  uint64_t count = 0;
-  void add(double at) {
-    if (count == 0 || at < first) first = at;
-    if (count == 0 || at > last) last = at;
-    ++count;
+/// The frames, newest first, that came to this point of their way after `since`; with `last` the last one
+/// that did whenever it was.
+template <class Use>
+void each_since(double since, const std::deque<FrameRecord>& frames, double FrameRecord::*point, bool last,
+                const Use& use) {
+  for (auto f = frames.rbegin(); f != frames.rend(); ++f) {
+    if (!((*f).*point > 0)) continue;
+    // frames are computed and shown in their order: all before this one are older too
+    if ((*f).*point <= since && !last) break;
+    use(*f);
+    last = false;
   }
-  double rate() const {
-    return count > 1 && last > first ? static_cast<double>(count - 1) / (last - first) : 0;
-  }
-};
+}
 
 }  // namespace
-
-double seconds_of(std::chrono::steady_clock::time_point t) {
-  return std::chrono::duration<double>(t.time_since_epoch()).count();
-}
-double seconds_now() { return seconds_of(std::chrono::steady_clock::now()); }
 
 void Ledger::clear() { *this = Ledger(); }
 
@@ -37,6 +32,16 @@ FrameRecord* Ledger::find(uint64_t id) {
   const auto at = std::lower_bound(frames_.begin(), frames_.end(), id,
                                    [](const FrameRecord& f, uint64_t wanted) { return f.id < wanted; });
   return at != frames_.end() && at->id == id ? &*at : nullptr;
+}
+
+void Ledger::arrive(uint64_t sequence, double captured) {
+  if (arrived_ == sequence) return;
+  if (arrived_ && sequence < *arrived_) {
+    source_.clear();
+    arrived_.reset();
+  }
+  source_.add(captured, sequence - arrived_.value_or(0));
+  arrived_ = sequence;
 }
 
 void Ledger::take(uint64_t id, uint64_t sequence, double captured, double now, std::size_t bytes) {
@@ -48,6 +53,7 @@ void Ledger::take(uint64_t id, uint64_t sequence, double captured, double now, s
     frames_.clear();
   }
   if (frames_.size() == kFrames) frames_.pop_front();
+  arrive(sequence, captured);
   FrameRecord& f = frames_.emplace_back();
   f.id = id, f.sequence = sequence, f.bytes = bytes;
   f.captured = captured, f.taken = now;
@@ -61,6 +67,7 @@ void Ledger::compute(uint64_t id, double started, double uploaded, double comput
   if (!f || f->computed > 0) return;
   f->started = started > 0 ? started : f->taken, f->uploaded = uploaded, f->computed = computed;
   f->stages = stages;
+  processed_.add(computed);
   ++counts_.computed;
   computed_sequence_ = std::max(computed_sequence_, f->sequence);
   const uint64_t passed = computed_sequence_ + 1 - first_sequence_;
@@ -80,8 +87,7 @@ void Ledger::view(uint64_t id, double started, double ended) {
 }
 
 void Ledger::show(uint64_t id, double drawn, double now) {
-  swaps_.push_back(now);
-  while (swaps_.front() < now - kWindow) swaps_.pop_front();
+  swaps_.add(now);
   if (id == 0 || !find(id)) return;
   if (id == shown_id_) ++counts_.repeated;
   if (id < shown_id_) ++counts_.back;
@@ -89,43 +95,24 @@ void Ledger::show(uint64_t id, double drawn, double now) {
   FrameRecord& f = *find(id);
   if (f.shown > 0) return;
   f.drawn = drawn, f.shown = now;
+  displayed_.add(now);
   ++counts_.shown;
 }
 
 FlowRates Ledger::rates(double now) const {
   FlowRates r;
-  Span source, processed, displayed, swaps;
-  std::vector<double> age;
-  uint64_t first_sequence = 0, last_sequence = 0;
-  double bytes = 0;
-  for (auto f = frames_.rbegin(); f != frames_.rend(); ++f) {
-    // frames are computed in their order: all before this one are older too
-    if (f->computed > 0 && std::max({f->computed, f->shown, f->captured}) <= now - kWindow) break;
-    if (f->captured > now - kWindow) {
-      source.add(f->captured);
-      first_sequence = f->sequence;
-      last_sequence = std::max(last_sequence, f->sequence);
-    }
-    if (f->computed > now - kWindow) {
-      processed.add(f->computed);
-      bytes += static_cast<double>(f->bytes);
-    }
-    if (f->shown > now - kWindow) {
-      displayed.add(f->shown);
-      age.push_back((f->shown - f->captured) * 1e3);
-    }
-  }
-  for (const double swap : swaps_) {
-    if (swap > now - kWindow) swaps.add(swap);
-  }
-  // of all frames between the first and the last one taken, also those in the gaps
-  source.count = source.count > 0 ? last_sequence - first_sequence + 1 : 0;
-  r.source_fps = source.rate();
-  r.processed_fps = processed.rate();
-  r.displayed_fps = displayed.rate();
-  r.window_fps = swaps.rate();
-  if (processed.count > 1)
-    r.upload_bytes_per_s = bytes / static_cast<double>(processed.count) * r.processed_fps;
+  r.source_fps = source_.rate(now);
+  r.processed_fps = processed_.rate(now);
+  r.displayed_fps = displayed_.rate(now);
+  r.window_fps = swaps_.rate(now);
+  std::vector<double> age, bytes;
+  each_since(now - kWindow, frames_, &FrameRecord::computed, r.processed_fps > 0,
+             [&](const FrameRecord& f) { bytes.push_back(static_cast<double>(f.bytes)); });
+  if (!bytes.empty())
+    r.upload_bytes_per_s = std::accumulate(bytes.begin(), bytes.end(), 0.0) /
+                           static_cast<double>(bytes.size()) * r.processed_fps;
+  each_since(now - kWindow, frames_, &FrameRecord::shown, r.displayed_fps > 0,
+             [&](const FrameRecord& f) { age.push_back((f.shown - f.captured) * 1e3); });
   if (!age.empty()) r.age_median_ms = nearest_quantile(age, 0.5), r.age_p95_ms = nearest_quantile(age, 0.95);
   return r;
 }
@@ -133,7 +120,8 @@ FlowRates Ledger::rates(double now) const {
 void Ledger::tick(double now) {
   if (begun_ == 0 || now - begun_ < 1) return;
   if (history_.size() == kPoints) history_.pop_front();
-  history_.push_back({now, rates(now), counts_.dropped - std::min(counts_.dropped, point_dropped_)});
+  history_.push_back(
+      {now, now - begun_, rates(now), counts_.dropped - std::min(counts_.dropped, point_dropped_)});
   point_dropped_ = counts_.dropped;
   begun_ = now;
 }
@@ -160,16 +148,17 @@ std::string Ledger::frames_csv() const {
 
 std::string Ledger::history_csv() const {
   std::string text =
-      "second,source_fps,processed_fps,displayed_fps,window_fps,age_median_ms,age_p95_ms,upload_bytes_per_s,"
+      "second,span_s,source_fps,processed_fps,displayed_fps,window_fps,age_median_ms,age_p95_ms,upload_bytes_"
+      "per_s,"
       "dropped\n";
   const auto ms = [](const std::optional<double>& v) {
     return v ? fmt::format("{:.3f}", *v) : std::string();
   };
   for (const FlowPoint& p : history_) {
     const FlowRates& r = p.rates;
-    text += fmt::format("{:.1f},{:.2f},{:.2f},{:.2f},{:.2f},{},{},{:.0f},{}\n", p.at - history_.front().at,
-                        r.source_fps, r.processed_fps, r.displayed_fps, r.window_fps, ms(r.age_median_ms),
-                        ms(r.age_p95_ms), r.upload_bytes_per_s, p.dropped);
+    text += fmt::format("{:.1f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{},{:.0f},{}\n",
+                        p.at - history_.front().at, p.seconds, r.source_fps, r.processed_fps, r.displayed_fps,
+                        r.window_fps, ms(r.age_median_ms), ms(r.age_p95_ms), r.upload_bytes_per_s, p.dropped);
   }
   return text;
 }

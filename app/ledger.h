@@ -1,19 +1,16 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/live/rate_meter.h"
+#include "app/seconds.h"
 #include "kernels/timing.h"
 
 namespace convscope {
-
-/// Seconds of the steady clock.
-double seconds_of(std::chrono::steady_clock::time_point);
-double seconds_now();
 
 /// The way of one frame, in seconds of one clock; 0 where it has not come so far. A frame that goes through
 /// host memory is `uploaded` when its computation starts.
@@ -27,9 +24,9 @@ struct FrameRecord {
   std::vector<StageTime> stages;                   // of the computation
 };
 
-/// What happened in the last seconds.
+/// What happened in the last seconds; of what comes more slowly, between the last two times.
 struct FlowRates {
-  double source_fps = 0;     // by the source's own counting, also of frames that were dropped
+  double source_fps = 0;     // by the source's own counting, also of frames that nobody took
   double processed_fps = 0;  // computed
   double displayed_fps = 0;  // shown for the first time
   double window_fps = 0;     // swaps of the window
@@ -45,11 +42,13 @@ struct FlowCounts {
   uint64_t back = 0;      // swaps that showed an older frame than the swap before: never, if all is well
 };
 
-/// One point of the history: a second.
+/// One point of the history: a second, or more where the window was not drawn for a while.
 struct FlowPoint {
-  double at = 0;  // its end
-  FlowRates rates;
+  double at = 0;         // its end
+  double seconds = 1;    // its length
+  FlowRates rates;       // at its end
   uint64_t dropped = 0;  // within it
+  double dropped_fps() const { return static_cast<double>(dropped) / seconds; }
 };
 
 /// The account of a stream's frames. Knows no clock of its own: times are told, so that it can be tested.
@@ -62,6 +61,8 @@ class Ledger {
   /// Another source: everything starts again.
   void clear();
 
+  /// The newest frame that the source has given, whether it is taken or not; may be told once more.
+  void arrive(uint64_t sequence, double captured);
   /// A sequence that goes back begins the counts again: the source was opened anew.
   void take(uint64_t id, uint64_t sequence, double captured, double now, std::size_t bytes);
   /// `started` (0: when it was taken), `uploaded`, `computed`: see FrameRecord. Of a frame that was not
@@ -90,9 +91,10 @@ class Ledger {
   FrameRecord* find(uint64_t id);
 
   std::deque<FrameRecord> frames_;  // by id
-  std::deque<double> swaps_;        // of the window, within kWindow
   std::deque<FlowPoint> history_;
   FlowCounts counts_;
+  RateMeter source_{kWindow}, processed_{kWindow}, displayed_{kWindow}, swaps_{kWindow};
+  std::optional<uint64_t> arrived_;  // the last sequence that was told
   uint64_t shown_id_ = 0, first_sequence_ = 0, computed_sequence_ = 0, point_dropped_ = 0;
   double begun_ = 0;  // of the point that is open; 0: none
 };

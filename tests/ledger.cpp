@@ -48,6 +48,75 @@ TEST(Ledger, RatesOfAStreamThatIsReadAtHalfItsRate) {
   for (const FlowPoint& p : ledger.history()) EXPECT_NEAR(static_cast<double>(p.dropped), 15, 1) << p.at;
 }
 
+/// Frozen, or in step with a slow difference: the source goes on.
+TEST(Ledger, TheSourcesRateCountsWhatNobodyTakes) {
+  Ledger ledger;
+  ledger.take(1, 1, 100, 100, 0);
+  for (uint64_t i = 2; i <= 300; ++i) {
+    if (i % 3 == 0) continue;  // the next one shows that it has been there
+    const double at = 100 + static_cast<double>(i - 1) / 30;
+    ledger.arrive(i, at);
+    ledger.arrive(i, at);
+    EXPECT_NEAR(ledger.rates(at + 0.01).source_fps, 30, 0.5) << i;
+  }
+  EXPECT_EQ(ledger.counts().taken, 1u);
+  EXPECT_EQ(ledger.rates(100 + 299 / 30.0 + 10).source_fps, 0) << "it has ceased";
+  ledger.arrive(1, 200);
+  ledger.arrive(2, 200.1);
+  EXPECT_NEAR(ledger.rates(200.15).source_fps, 10, 1e-6) << "opened anew";
+}
+
+/// Whatever a frame takes: at any time in between the rate is that of the frames.
+TEST(Ledger, SlowFramesHaveTheirRate) {
+  for (const double interval : {0.8, 1.0, 1.7, 2.5, 7.0}) {
+    Ledger ledger;
+    for (uint64_t i = 1; i <= 12; ++i) {
+      const double at = 50 + static_cast<double>(i) * interval;
+      ledger.take(i, i, at - 0.5, at - 0.4, 1000);
+      ledger.compute(i, at - 0.3, at - 0.2, at, {});
+      ledger.show(i, at, at + 0.01);
+      if (i < 4) continue;
+      for (const double part : {0.05, 0.3, 0.6, 0.95}) {
+        const FlowRates r = ledger.rates(at + part * interval);
+        EXPECT_NEAR(r.processed_fps, 1 / interval, 1e-6) << interval << " s and " << part << " of them later";
+        EXPECT_NEAR(r.displayed_fps, 1 / interval, 1e-6) << interval << " " << part;
+        EXPECT_NEAR(r.upload_bytes_per_s, 1000 / interval, 1e-3) << interval << " " << part;
+        ASSERT_TRUE(r.age_median_ms) << interval << " " << part;
+        EXPECT_NEAR(*r.age_median_ms, 510, 1e-6);
+      }
+    }
+    const FlowRates late = ledger.rates(50 + 13.5 * interval + 2);
+    EXPECT_LT(late.processed_fps, 1 / interval) << "overdue";
+    const FlowRates over = ledger.rates(50 + 12 * interval + 3.1 * interval + 2);
+    EXPECT_EQ(over.processed_fps, 0);
+    EXPECT_EQ(over.upload_bytes_per_s, 0);
+    EXPECT_FALSE(over.age_median_ms);
+  }
+}
+
+/// Minimised for a minute: its dropped frames are not those of a second.
+TEST(Ledger, APointOfTheHistorySaysHowLongItIs) {
+  Ledger ledger;
+  const auto run = [&](uint64_t sequence) {
+    const double at = 1000 + static_cast<double>(sequence) / 30;
+    ledger.take(sequence, sequence, at, at, 1);
+    ledger.compute(sequence, at, at, at + 0.001, {});
+    ledger.tick(at + 0.002);
+  };
+  for (uint64_t i = 1; i <= 100; ++i) run(i);
+  for (uint64_t i = 1900; i <= 1999; ++i) run(i);
+  double seconds = 0;
+  uint64_t dropped = 0;
+  for (const FlowPoint& p : ledger.history()) {
+    EXPECT_GE(p.seconds, 1);
+    EXPECT_LE(p.dropped_fps(), 30.1) << p.at;
+    seconds += p.seconds, dropped += p.dropped;
+  }
+  EXPECT_EQ(dropped, 1799u);
+  EXPECT_GT(seconds, 63);
+  EXPECT_LE(seconds, 1999 / 30.0);
+}
+
 TEST(Ledger, ShownRepeatedAndBack) {
   struct Row {
     const char* what;
@@ -101,7 +170,8 @@ TEST(Ledger, KeepsNoMoreThanItSays) {
   EXPECT_EQ(ledger.history().size(), Ledger::kPoints);
   const std::string csv = ledger.frames_csv();
   EXPECT_EQ(static_cast<std::size_t>(std::count(csv.begin(), csv.end(), '\n')), Ledger::kFrames + 1);
-  EXPECT_TRUE(ledger.history_csv().starts_with("second,source_fps,")) << ledger.history_csv().substr(0, 40);
+  EXPECT_TRUE(ledger.history_csv().starts_with("second,span_s,source_fps,"))
+      << ledger.history_csv().substr(0, 40);
 }
 
 TEST(Ledger, CsvHasOneFrameALine) {

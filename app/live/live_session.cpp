@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/printable.h"
+#include "app/seconds.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -183,7 +184,7 @@ void LiveSession::show(std::shared_ptr<Frame> frame, const Order& order, const F
     w_ = frame->layout.w, h_ = frame->layout.h;
     index_ = frame->index;
     seconds_ = frame->seconds;
-    rate_.add(now);
+    rate_.add(seconds_of(now));
     pace_.shown(frame->seconds, show_now_ || steps_ > 0 ? now : order.due, now);
     show_now_ = false;
     if (steps_ > 0) --steps_;

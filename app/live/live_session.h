@@ -108,7 +108,7 @@ class LiveSession {
   std::string fault_;
   ReaderInfo info_;
   FramePtr newest_, slot_;  // newest_: only where repeats are looked for
-  RateMeter rate_;
+  RateMeter rate_{1};
   LiveCounts counts_;
   bool read_since_jump_ = false;
   int64_t w_ = 0, h_ = 0, index_ = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/live/live_session.h"
+#include "app/seconds.h"
 
 namespace convscope {
 namespace {
@@ -115,7 +116,7 @@ LiveStatus LiveSession::status(Clock::time_point now) const {
   }
   s.message = message(s.state, now);
   s.info = info_;
-  s.measured_fps = rate_.rate(now);
+  s.measured_fps = rate_.rate(seconds_of(now));
   s.read = counts_.read, s.dropped = counts_.dropped;
   s.w = w_, s.h = h_;
   s.index = index_;

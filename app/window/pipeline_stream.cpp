@@ -30,6 +30,8 @@ FramePtr Pipeline::next_frame(const Settings& settings, Results& results, WantDi
   frozen_ = flow.frozen = flow.live && settings.freeze;
   if (!flow.live) return newest;
   flow.newest = newest->sequence;
+  if (asked_frame_ && asked_frame_->name == newest->name)
+    flow.ledger.arrive(newest->sequence, seconds_of(newest->captured));
   flow.shown =
       results.shown && results.shown->frame->name == newest->name ? results.shown->frame->sequence : 0;
   const bool another = !asked_frame_ || !asked_frame_->live() || asked_frame_->name != newest->name;

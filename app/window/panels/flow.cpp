@@ -16,10 +16,6 @@ namespace {
 constexpr ImU32 kSource = IM_COL32(150, 156, 170, 255), kProcessed = IM_COL32(86, 156, 214, 255),
                 kDisplayed = IM_COL32(120, 200, 130, 255), kWarn = IM_COL32(226, 160, 80, 255);
 
-std::string fps_text(double fps) {
-  return fps >= 100 ? fmt::format("{:.0f}", fps) : fmt::format("{:.1f}", fps);
-}
-
 std::string age_text(const FlowRates& r) {
   if (!r.age_median_ms) return "-";
   return fmt::format("{:.1f} / {:.1f}", *r.age_median_ms, *r.age_p95_ms);
@@ -40,14 +36,15 @@ void numbers(const Flow& flow, double claimed_fps, const FlowRates& r, const Ui&
   ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthFixed, 88 * ui.scale);
   ImGui::TableSetupColumn("unit", ImGuiTableColumnFlags_WidthFixed, 76 * ui.scale);
   const FlowCounts& c = flow.ledger.counts();
+  const std::string slower = "; where fewer than two came, from one to the next";
   row(ui, "source", fps_text(r.source_fps), "frames/s",
-      "Frames that the source made in the last 2 s, also those that nobody took");
+      "Frames that the source made in the last 2 s, also those that nobody took" + slower);
   if (claimed_fps > 0)
     row(ui, "source claims", fps_text(claimed_fps), "frames/s", "What the source says of itself");
   row(ui, "processed", fps_text(r.processed_fps), "frames/s",
-      "Frames whose maps were computed in the last 2 s");
+      "Frames whose maps were computed in the last 2 s" + slower);
   row(ui, "displayed", fps_text(r.displayed_fps), "frames/s",
-      "Different frames that came to the screen in the last 2 s");
+      "Different frames that came to the screen in the last 2 s" + slower);
   row(ui, "window", fps_text(r.window_fps), "swaps/s", "Times that the window was drawn in the last 2 s");
   row(ui, "dropped", std::to_string(c.dropped), "frames",
       "Made by the source and never computed, because a newer frame was there");
@@ -96,9 +93,8 @@ void plots(const Ledger& l, const Ui& ui) {
       {line(l, "median", kProcessed, [&](const FlowPoint& p) { return or_gap(p.rates.age_median_ms); }),
        line(l, "p95", kWarn, [&](const FlowPoint& p) { return or_gap(p.rates.age_p95_ms); })},
       size);
-  history_plot(ui, "dropped", "Dropped", "frames in each second", ages,
-               {line(l, "dropped", kWarn, [](const FlowPoint& p) { return static_cast<double>(p.dropped); })},
-               size);
+  history_plot(ui, "dropped", "Dropped", "frames/s", ages,
+               {line(l, "dropped", kWarn, [](const FlowPoint& p) { return p.dropped_fps(); })}, size);
   if (columns == 2) ImGui::SameLine();
   history_plot(
       ui, "uploaded", "Uploaded", "MB/s", ages,

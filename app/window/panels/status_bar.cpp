@@ -26,7 +26,8 @@ std::string flow_words(const Flow& flow) {
   const FlowRates& r = flow.rates;
   std::string text = flow.frozen ? fmt::format("frozen at frame {}", flow.shown)
                                  : fmt::format("frame {}, {} behind", flow.shown, flow.behind());
-  text += fmt::format("  {:.0f}/{:.0f}/{:.0f} fps", r.source_fps, r.processed_fps, r.displayed_fps);
+  const auto fps = [](double v) { return v >= 10 ? fmt::format("{:.0f}", v) : fps_text(v); };
+  text += fmt::format("  {}/{}/{} fps", fps(r.source_fps), fps(r.processed_fps), fps(r.displayed_fps));
   if (r.age_median_ms) text += fmt::format("  age {:.0f} ms", *r.age_median_ms);
   return text + fmt::format("  {} dropped", flow.ledger.counts().dropped);
 }

@@ -124,6 +124,11 @@ std::string bytes_text(double n) {
   return fmt::format("{:.0f} B", n);
 }
 
+std::string fps_text(double fps) {
+  if (fps >= 100) return fmt::format("{:.0f}", fps);
+  return fps > 0 && fps < 1 ? fmt::format("{:.2g}", fps) : fmt::format("{:.1f}", fps);
+}
+
 std::string ms_text(double ms) {
   if (ms >= 1000) return fmt::format("{:.0f}", ms);
   if (ms >= 100) return fmt::format("{:.1f}", ms);

@@ -74,6 +74,8 @@ bool choice(const char* id, E& value, const std::vector<std::pair<E, const char*
 /// "16.58 M", "6.22 MB", "0.126".
 std::string count_text(double);
 std::string bytes_text(double);
+/// Frames a second: "120", "29.9", "0.42".
+std::string fps_text(double);
 std::string ms_text(double);
 /// Nine digits for floats, seventeen for doubles: enough to name the value exactly.
 std::string exact_text(double, Precision);
