@@ -11,6 +11,7 @@
 #include "app/live/camera.h"
 #include "app/live/frame_pool.h"
 #include "app/live/frame_reader.h"
+#include "app/live/live_source.h"
 #include "app/live/natural_order.h"
 #include "app/live/pace.h"
 #include "app/source.h"
@@ -310,6 +311,26 @@ TEST(NaturalOrder, NumbersByTheirValue) {
     EXPECT_EQ(names, sorted);
   }
   for (const std::string& a : sorted) EXPECT_FALSE(natural_less(a, a));
+}
+
+TEST(Streams, WhichOfThemMayCome) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  write_string(folder / "broken.mp4", "no video");
+  struct Row {
+    std::string source;
+    bool stream, may_come;
+  };
+  for (const Row& row :
+       {Row{"camera:97", true, true}, Row{"camera:97:640x480", true, true}, Row{"/dev/video97", true, true},
+        Row{"camera:front", true, false}, Row{"rtsp://nowhere/stream", true, true},
+        Row{"http://nowhere/a.mp4", true, true}, Row{"file:///nowhere/a.mp4", true, false},
+        Row{folder / "pipe", true, true}, Row{folder / "broken.mp4", true, false},
+        Row{folder / "missing.mp4", true, false}, Row{folder / "missing.png", false, false},
+        Row{"pattern:chart:fps=30", true, false}, Row{"gst:nosuch", true, false}}) {
+    EXPECT_EQ(is_stream(row.source), row.stream) << row.source;
+    EXPECT_EQ(may_come(row.source), row.may_come) << row.source;
+  }
 }
 
 TEST(Camera, SourceIsTakenApart) {

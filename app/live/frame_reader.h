@@ -54,6 +54,8 @@ struct ReaderOptions {
 /// video, a folder or pattern of images (dir/, dir/frame_%04d.png, dir/*.png), a URL, a pipe. Looks at names
 /// and file types only; the rest is opening's to say.
 bool is_stream(const std::string& source);
+/// Whether that is a folder or pattern of images.
+bool is_image_sequence(const std::string& source);
 
 /// Opens a stream; may block. Throws Error with one line: what is missing, busy, not permitted, of no known
 /// kind.

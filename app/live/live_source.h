@@ -100,7 +100,11 @@ class LiveSource {
   std::chrono::steady_clock::time_point close_asked_{};
 };
 
-/// A LiveSource of open_reader(source).
+/// Whether a source that is not there, or cannot be read, may come by itself: a camera that is plugged in, a
+/// server or the writer of a named pipe that is started. A file that is missing stays so.
+bool may_come(const std::string& source);
+
+/// A LiveSource of open_reader(source), which is tried again where it may come.
 std::unique_ptr<LiveSource> open_live(const std::string& source, const ReaderOptions&,
                                       std::function<void()> wake, const LiveOptions& = {});
 

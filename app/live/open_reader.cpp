@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "app/files.h"
+#include "app/live/camera.h"
 #include "app/live/live_source.h"
 #include "app/live/readers.h"
 #include "app/source.h"
@@ -47,15 +48,31 @@ bool is_name_pattern(const std::string& path) {
   return end != std::string::npos && name[end] == 'd';
 }
 
+bool is_pipe(const std::string& source) {
+  struct stat status {};
+  return ::stat(source.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+/// Whether it names a camera as it should.
+bool is_camera_request(const std::string& source) {
+  try {
+    parse_camera(source);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 Kind kind_of(const std::string& source) {
   if (source.starts_with("camera:")) return Kind::camera;
   if (source.starts_with("gst:")) return Kind::gst;
   if (source.starts_with("pattern:"))
     return source.find(":fps=") == std::string::npos ? Kind::still : Kind::pattern;
-  if (source.find("://") != std::string::npos) return Kind::video;
+  if (is_url(source)) return Kind::video;
   struct stat status {};
   if (::stat(source.c_str(), &status) != 0) {
     if (is_name_pattern(source)) return Kind::sequence;
+    if (source.starts_with("/dev/video")) return Kind::camera;  // not plugged in
     return has_video_ending(source) ? Kind::video : Kind::still;
   }
   if (S_ISDIR(status.st_mode)) return Kind::sequence;
@@ -67,7 +84,10 @@ Kind kind_of(const std::string& source) {
 
 }  // namespace
 
+bool is_url(const std::string& source) { return source.find("://") != std::string::npos; }
+
 bool is_stream(const std::string& source) { return kind_of(source) != Kind::still; }
+bool is_image_sequence(const std::string& source) { return kind_of(source) == Kind::sequence; }
 
 std::unique_ptr<FrameReader> open_reader(const std::string& source, const ReaderOptions& options) {
   switch (kind_of(source)) {
@@ -90,12 +110,21 @@ std::unique_ptr<FrameReader> open_reader(const std::string& source, const Reader
                   source));
 }
 
+bool may_come(const std::string& source) {
+  switch (kind_of(source)) {
+    case Kind::camera:
+      return is_camera_request(source);
+    case Kind::video:
+      return is_pipe(source) || (is_url(source) && !source.starts_with("file:"));
+    default:
+      return false;
+  }
+}
+
 std::unique_ptr<LiveSource> open_live(const std::string& source, const ReaderOptions& reader,
                                       std::function<void()> wake, const LiveOptions& options) {
   LiveOptions all = options;
-  const Kind kind = kind_of(source);
-  // a camera may be plugged in, and a server come up; a file that is missing stays so
-  all.retry_failed |= kind == Kind::camera || source.find("://") != std::string::npos;
+  all.retry_failed |= may_come(source);
   return std::make_unique<LiveSource>([=] { return open_reader(source, reader); }, std::move(wake), all);
 }
 

@@ -19,4 +19,7 @@ std::unique_ptr<FrameReader> open_camera(const std::string& source);
 /// gst:PIPELINE, with or without an appsink at its end.
 std::unique_ptr<FrameReader> open_gst(const std::string& source);
 
+/// PROTOCOL://...
+bool is_url(const std::string& source);
+
 }  // namespace convscope

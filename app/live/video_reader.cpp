@@ -23,8 +23,6 @@ namespace {
 constexpr double kMostFps = 1000;  // above, a container's "frame rate" is its time base
 constexpr int kNetworkTimeout = 10000;
 
-bool is_url(const std::string& source) { return source.find("://") != std::string::npos; }
-
 /// Protocols whose frames come when the other side sends them.
 bool is_broadcast(const std::string& source) {
   static constexpr std::array<std::string_view, 6> kProtocols{"rtsp", "rtmp", "rtp", "udp", "srt", "mms"};

@@ -94,6 +94,7 @@ struct Results {
   FramePtr source;                             // the open picture, of which the newest request was made
   std::optional<RecordingProgress> recording;  // while one goes on
   std::optional<LiveStatus> live;              // of the stream that is open or being opened
+  bool live_beside = false;                    // it is being opened, and another source is shown
   std::vector<CameraNode> cameras;
   std::shared_ptr<const Thumbnail> thumbnail;
   std::vector<Bank> banks;

@@ -52,12 +52,15 @@ void SourceSide::collect(Settings& settings, Results& results) {
   const Opened& told = opening_.live ? opening_ : newest_;
   results.live.reset();
   if (told.live) results.live = told.live->status();
+  results.live_beside = told.live && told.live != newest_.live && newest_.frame;
   for (std::vector<CameraNode>& found : cameras_->collect()) results.cameras = std::move(found);
   close_unused();
 }
 
 void SourceSide::collect_pictures(Settings& settings, Results& results) {
   for (SourceDelivery& d : loader_->collect()) {
+    const bool meanwhile = opening_.waits && !newest_.frame && d.frame && d.request == SourceRequest{};
+    if (meanwhile) take_over({d.request, std::move(d.frame), std::move(d.thumbnail), nullptr, {}}, results);
     if (d.request != asked_) continue;
     if (d.stream) {
       open_stream(d.request, settings);
@@ -78,6 +81,7 @@ void SourceSide::open_stream(const SourceRequest& request, const Settings& setti
   options.loop = settings.loop;
   options.speed = settings.speed;
   options.pool = pool_;
+  options.retry_failed = may_come(request.source);
   opening_ = {request, nullptr, nullptr, open_live(request.source, {request.rate}, wake_, options), options};
   streams_.push_back(opening_.live);
 }
@@ -93,12 +97,24 @@ void SourceSide::collect_opening(Settings& settings, Results& results) {
   const bool over = status.state == LiveState::failed || status.state == LiveState::lost ||
                     status.state == LiveState::ended;
   if (!over) return;
+  if (opening_.applied.retry_failed && status.state != LiveState::ended) {
+    wait_for_it(results);
+    return;
+  }
   results.opening = false;
   const std::string text = status.message.empty()
                                ? fmt::format("{}: ended before its first frame", opening_.request.source)
                                : status.message.substr(0, status.message.find("; trying again"));
-  opening_ = {};
   failed(settings, results, text);
+}
+
+/// It is tried again beside the picture that is shown, and its status says so; where none is shown yet,
+/// beside the sample picture.
+void SourceSide::wait_for_it(Results& results) {
+  if (std::exchange(opening_.waits, true)) return;
+  results.opening = false;
+  if (results.fault && results.fault->key == "source") results.fault.reset();
+  if (!newest_.frame) loader_->submit({});
 }
 
 void SourceSide::collect_stream(Results& results) {
@@ -126,6 +142,7 @@ void SourceSide::take_over(Opened opened, Results& results) {
 }
 
 void SourceSide::failed(Settings& settings, Results& results, const std::string& text) {
+  opening_ = {};
   results.fault = Fault{"source", text};
   if (newest_.frame) {
     put_back(settings, results);
@@ -147,6 +164,7 @@ void SourceSide::put_back(Settings& settings, Results& results) {
 bool SourceSide::reject(Settings& settings, Results& results) {
   if (!accepted_.frame || accepted_.frame == newest_.frame) return false;
   newest_ = accepted_;
+  opening_ = {};
   put_back(settings, results);
   return true;
 }

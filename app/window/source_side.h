@@ -12,8 +12,9 @@
 
 namespace convscope {
 
-/// The open source: asks for the one that the settings name, and keeps the last good one when that fails. Of
-/// a stream, frame() is the newest frame. No call waits for a file or a device.
+/// The open source: asks for the one that the settings name, and keeps the last good one when that fails; one
+/// that may come later (a camera, a server) is tried again beside it. Of a stream, frame() is the newest
+/// frame. No call waits for a file or a device.
 class SourceSide {
  public:
   explicit SourceSide(std::function<void()> wake);
@@ -46,11 +47,13 @@ class SourceSide {
     std::shared_ptr<const Thumbnail> thumbnail;
     std::shared_ptr<LiveSource> live;  // of a stream
     LiveOptions applied;               // what it was told last
+    bool waits = false;                // it is not there, and tried again
   };
   void collect_pictures(Settings&, Results&);
   void collect_opening(Settings&, Results&);
   void collect_stream(Results&);
   void open_stream(const SourceRequest&, const Settings&);
+  void wait_for_it(Results&);
   void take_over(Opened, Results&);
   void failed(Settings&, Results&, const std::string& text);
   void put_back(Settings&, Results&);

@@ -101,18 +101,28 @@ TEST_F(WindowLive, SpeedLoopAndTheEnd) {
 TEST_F(WindowLive, SourcesAreSwitchedAndAFaultKeepsTheStream) {
   Driver window(arguments("pattern:barcode:320x180:fps=30"));
   const auto open = [&](const std::string& source) { window.fill_in("ctrl+l", "path", source); };
-  for (const std::string& missing : {std::string("camera:93"), folder_ + "/missing.mp4"}) {
-    open(missing);
-    const Json s = window.wait_for("the fault", [&](const Json& j) {
-      return j["fault"].is_object() &&
-             j["fault"]["text"].get<std::string>().find(missing) != std::string::npos;
-    });
-    EXPECT_EQ(s["settings"]["source"], "pattern:barcode:320x180:fps=30");
-    const int read = s["live"]["read"];
-    const Json later =
-        window.wait_for("the stream goes on", [&](const Json& j) { return j["live"]["read"] > read + 10; });
-    EXPECT_EQ(later["status"], s["fault"]["text"]) << "what is wrong stands in the status bar";
-  }
+  const auto goes_on = [&](const Json& s) {
+    const int newest = s["flow"]["newest"];
+    return window.wait_for("the stream goes on",
+                           [&](const Json& j) { return j["flow"]["newest"] > newest + 10; });
+  };
+  open("camera:93");
+  const Json waits = window.wait_for("what is waited for", live_is("state", "failed"));
+  EXPECT_NE(waits["live"]["message"].get<std::string>().find("there is no such camera; trying again"),
+            std::string::npos)
+      << waits["live"];
+  EXPECT_EQ(waits["settings"]["source"], "camera:93");
+  EXPECT_TRUE(waits["fault"].is_null()) << waits["fault"];
+  goes_on(waits);
+  open("pattern:barcode:320x180:fps=30");
+  window.wait_for("the stream again", live_is("state", "playing"));
+  const std::string missing = folder_ + "/missing.mp4";
+  open(missing);
+  const Json s = window.wait_for("the fault", [&](const Json& j) {
+    return j["fault"].is_object() && j["fault"]["text"].get<std::string>().find(missing) != std::string::npos;
+  });
+  EXPECT_EQ(s["settings"]["source"], "pattern:barcode:320x180:fps=30");
+  EXPECT_EQ(goes_on(s)["status"], s["fault"]["text"]) << "what is wrong stands in the status bar";
   window.fill_in("ctrl+shift+f", "Export the stream's account", "account");
   const Json said = window.wait_for("a newer message in the status bar",
                                     [](const Json& j) { return j["status"] == "exported to account"; });

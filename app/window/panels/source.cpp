@@ -84,7 +84,7 @@ void facts(const Results& results, const Ui& ui) {
   const std::string format = fitted_text(f.format.empty() ? type_name(l.type) : f.format, width);
   dim_text(format);
   tooltip(f.format);
-  if (results.live && f.live()) {
+  if (results.live && f.live() && !results.live_beside) {
     stream_rates(*results.live, ui);
   } else {
     dim_text(bytes_text(static_cast<double>(f.pixels.size())) +
