@@ -2,7 +2,9 @@
 #include <cmath>
 #include <numeric>
 #include <opencv2/imgcodecs.hpp>
+#include <set>
 
+#include "app/cli/conflicts.h"
 #include "app/npy.h"
 #include "kernels/registry.h"
 #include "tests/cli_testing.h"
@@ -100,6 +102,40 @@ TEST_F(Cli, FaultsHaveOneLineAndTheirCode) {
     EXPECT_TRUE(one_line_with(outcome.err.substr(0, outcome.err.size() - 1), row.parts));
     EXPECT_EQ(outcome.out, "");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "out")) << "a failed run left a folder";
+  }
+}
+
+/// Every setting: whether run and stream have a use for it. What a session holds may lie idle.
+TEST(Conflicts, WhatACommandHasNoUseForIsRefusedWhereItIsNamed) {
+  const TemporaryFolder folder;
+  const std::set<std::string> neither{
+      "tab",         "map",        "center",    "zoom",      "metric", "interop",         "freeze", "vsync",
+      "frame_limit", "bottom_tab", "race_rows", "race_sort", "play",   "race_descending", "loop",   "speed"};
+  const std::set<std::string> not_stream{"color_map", "range", "against", "against_target"};
+  for (const SettingInfo& info : setting_infos()) {
+    for (const Command command : {Command::window, Command::run, Command::stream}) {
+      SCOPED_TRACE(info.key + (command == Command::run      ? " of run"
+                               : command == Command::stream ? " of stream"
+                                                            : ""));
+      Settings settings;
+      settings.source = folder / "";
+      settings.weights_file = info.key == "weights" ? "w.npy" : "";
+      const std::string text = error_of([&] { refuse_without_effect(settings, {info.key}, command); });
+      const bool used =
+          command == Command::window ||
+          !(neither.contains(info.key) || (command == Command::stream && not_stream.contains(info.key)));
+      EXPECT_EQ(text == "(no error)", used) << text;
+      EXPECT_TRUE(used || one_line_with(text, {info.key + "=" + get(settings, info.key) + ": is "}));
+    }
+  }
+  Settings of_a_video;
+  of_a_video.source = "a.mp4";
+  of_a_video.chw = true;
+  for (const Command command : {Command::run, Command::stream}) {
+    for (const char* key : {"rate", "chw"})
+      EXPECT_TRUE(one_line_with(error_of([&] { refuse_without_effect(of_a_video, {key}, command); }),
+                                {key, "is about", "the source is a.mp4"}));
+    EXPECT_EQ(error_of([&] { refuse_without_effect(of_a_video, {}, command); }), "(no error)");
   }
 }
 

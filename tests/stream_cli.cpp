@@ -67,6 +67,7 @@ TEST_F(Cli, StreamRefusesInOneLine) {
       {{"stream", "pattern:barcode:320x180:fps=10", "--frames", "0"}, 2, {"--frames", "0"}},
       {{"stream", "pattern:barcode:320x180:fps=10", "--seconds", "-1"}, 2, {"--seconds", "-1"}},
       {{"stream", "pattern:barcode:320x180:fps=10", "--strategy", "fast"}, 2, {"strategy=fast"}},
+      {{"stream", "pattern:barcode:320x180:fps=10", "--set", "loop=on"}, 2, {"loop=on", "is about playing"}},
       {{"stream", "missing.mp4"}, 1, {"missing.mp4"}},
       {{"stream", "missing.mp4", "--json", "no/such/folder/s.json"}, 1, {"no/such/folder/s.json"}},
       {{"stream", "pattern:barcode:320x180:fps=ten"}, 1, {"fps=ten"}},
@@ -151,6 +152,16 @@ TEST_F(StreamOfAPipe, InterruptedKeepsItsReport) {
   EXPECT_NE(run.out.find("frames/s processed"), std::string::npos) << run.out;
   EXPECT_EQ(report()["interrupted"], true);
   EXPECT_GT(report()["frames"], 0);
+}
+
+TEST_F(Cli, StreamTakesAFolderAtTheRateThatIsSet) {
+  std::filesystem::create_directory(folder_ / "pictures");
+  write_string(folder_ / "pictures/1.jpg", picture());
+  write_string(folder_ / "pictures/2.jpg", picture());
+  const Outcome run = convscope({"stream", "pictures", "--set", "rate=10", "--set", "target=cpu",
+                                 "--strategy", "onednn", "--json", "s.json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(Json::parse(read_string(folder_ / "s.json"))["claimed_fps"], 10);
 }
 
 TEST_F(Cli, StreamOfANameThatIsNoUtf8) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/files.h"
+#include "app/live/frame_reader.h"
 
 namespace convscope {
 namespace {
@@ -56,6 +57,12 @@ std::string chw_is_idle(const Settings& s) {
                      s.source.empty() ? "the sample picture" : s.source);
 }
 
+std::string rate_is_idle(const Settings& s) {
+  if (is_image_sequence(s.source)) return "";
+  return fmt::format("is about folders and patterns of images, the source is {}",
+                     s.source.empty() ? "the sample picture" : s.source);
+}
+
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all{{"kernel", kernel_is_idle},
                                      {"bank", bank_is_idle},
@@ -65,22 +72,58 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
+/// What is about the source; in the window another one may follow.
+const std::vector<Rule>& source_rules() {
+  static const std::vector<Rule> all{{"chw", chw_is_idle}, {"rate", rate_is_idle}};
+  return all;
+}
+
+/// Keys that a command has no use for, whatever their value.
+struct Unused {
+  std::set<Command> commands;
+  std::set<std::string> keys;
+  const char* why;
+};
+
+const std::vector<Unused>& unused() {
+  static const std::vector<Unused> all{
+      {{Command::run, Command::stream},
+       {"tab", "map", "center", "zoom", "metric", "interop"},
+       "is of the window's view, which this command does not have"},
+      {{Command::run, Command::stream},
+       {"freeze", "frame_limit", "vsync", "bottom_tab", "race_rows", "race_sort", "race_descending"},
+       "is of the window, which this command does not have"},
+      {{Command::run}, {"play", "loop", "speed"}, "is about playing a stream, of which run takes one frame"},
+      {{Command::stream},
+       {"play", "loop", "speed"},
+       "is about playing in the window; stream takes each frame once, as fast as they come"},
+      {{Command::stream}, {"color_map", "range"}, "is about pictures of maps, which stream does not make"},
+      {{Command::stream},
+       {"against", "against_target"},
+       "is about a comparison, which stream does not make"}};
+  return all;
+}
+
 }  // namespace
 
 void refuse_without_effect(const Settings& settings, const std::set<std::string>& given, Command command) {
   const auto refuse = [&](const std::string& key, const std::string& why) {
     throw UsageError(fmt::format("{}={}: {}", key, get(settings, key), why));
   };
-  for (const Rule& rule : rules()) {
-    if (!given.contains(rule.key)) continue;
-    if (const std::string why = rule.why(settings); !why.empty()) refuse(rule.key, why);
+  const auto apply = [&](const std::vector<Rule>& rules) {
+    for (const Rule& rule : rules) {
+      if (!given.contains(rule.key)) continue;
+      if (const std::string why = rule.why(settings); !why.empty()) refuse(rule.key, why);
+    }
+  };
+  apply(rules());
+  if (command == Command::window) return;
+  apply(source_rules());
+  for (const Unused& u : unused()) {
+    if (!u.commands.contains(command)) continue;
+    for (const std::string& key : u.keys)
+      if (given.contains(key)) refuse(key, u.why);
   }
-  if (command != Command::run) return;
-  if (given.contains("chw")) {
-    if (const std::string why = chw_is_idle(settings); !why.empty()) refuse("chw", why);
-  }
-  for (const char* const key : {"tab", "map", "center", "zoom", "metric", "interop"})
-    if (given.contains(key)) refuse(key, "is of the window's view, which run does not have");
 }
 
 }  // namespace convscope
