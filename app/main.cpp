@@ -51,6 +51,16 @@ void keep_memory_flat() {
   mallopt(M_ARENA_MAX, 4);
 }
 
+/// All of this is compiled for x86-64-v3 (cmake/compiler.cmake): an older processor would meet an instruction
+/// that it does not know.
+bool processor_is_too_old() {
+#ifdef __AVX2__
+  return !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
 /// What was printed has arrived: a full disk is told when the buffer is written, which is otherwise after
 /// main.
 void flush_output() {
@@ -103,6 +113,10 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using convscope::print_fault;
+  if (convscope::processor_is_too_old()) {
+    std::fputs("this processor has no AVX2 or no FMA, which this build needs\n", stderr);
+    return 1;
+  }
   convscope::restart_with_passive_threads(argv);
   convscope::keep_memory_flat();
   convscope::prepare_streams();

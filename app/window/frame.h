@@ -5,6 +5,7 @@
 
 #include "app/window/callbacks.h"
 #include "app/window/draw_timer.h"
+#include "app/window/end_deadline.h"
 #include "app/window/heat_map.h"
 #include "app/window/maps_export.h"
 #include "app/window/pipeline.h"
@@ -29,6 +30,7 @@ struct Program {
   Pipeline pipeline;
   ViewStage view_stage;
   RaceSide race;
+  EndDeadline end{};  // members end in reverse: files before it, threads that compute after it
   ViewRecording view_recording;
   MapsExport maps_export;
   FactsSide facts{};

@@ -215,13 +215,23 @@ int run_window(const WindowOptions& options) {
     woken = true;
     glfwPostEmptyEvent();
   };
-  Program program{options,         window.handle(), events,          options.settings, {},
-                  std::move(ui),   Pipeline(wake),  ViewStage(wake), RaceSide(wake),   ViewRecording(wake),
+  Program program{options,
+                  window.handle(),
+                  events,
+                  options.settings,
+                  {},
+                  std::move(ui),
+                  Pipeline(wake),
+                  ViewStage(wake),
+                  RaceSide(wake),
+                  {},
+                  ViewRecording(wake),
                   MapsExport(wake)};
   program.start = start;
   program.results.gl_renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
   program.pipeline.describe_machine(program.results);
   run(program, woken);
+  program.end.succeed();
   return 0;
 }
 

@@ -207,5 +207,19 @@ TEST_F(WindowLive, ASourceThatNeverOpensDoesNotKeepTheProgram) {
   EXPECT_LT(seconds_since(start), 3 * busy());
 }
 
+/// Minutes of work, which nobody waits for.
+TEST_F(WindowLive, AComputationThatGoesOnDoesNotKeepTheProgram) {
+  Driver window({"--size", "1280x720", "--set", "strategy=direct", "--set", "target=emulated", "--set",
+                 "kernel=31", "pattern:scene:64x48"});
+  window.fill_in("ctrl+l", "path", "pattern:scene:7680x4320");
+  const double before = window.cpu_seconds();
+  for (const auto asked = Clock::now(); window.cpu_seconds() < before + 4 && seconds_since(asked) < 60;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_GE(window.cpu_seconds(), before + 4) << "it is not at work";
+  const auto start = Clock::now();
+  EXPECT_EQ(window.quit(), 0) << window.errors();
+  EXPECT_LT(seconds_since(start), 4 * busy());
+}
+
 }  // namespace
 }  // namespace convscope::test

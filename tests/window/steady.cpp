@@ -208,5 +208,23 @@ TEST(WindowSteady, EveryPictureShownIsOneFrameAndANewOneOnTheGpu) {
   expect_every_picture_to_be_one_frame_and_a_new_one("cuda");
 }
 
+/// From capture to swap, of workload A.
+TEST(WindowSteady, FramesAreAtMostTwoIntervalsOldOnTheGpu) {
+  if (const auto why = unavailable(find_strategy("register_tiled", Target::cuda, Precision::fp32)->info))
+    GTEST_SKIP() << *why;
+  for (const int fps : {30, 60}) {
+    Driver window({"--size", "1280x720", "--set", "target=cuda", "--set", "bank=random", "--set", "kernel=3",
+                   "--set", "stride=2", "--set", "pad=valid",
+                   "pattern:barcode:1920x1080:fps=" + std::to_string(fps)});
+    const Json s = window.wait_for("some seconds of a stream", [&](const Json& j) {
+      return j["flow"].is_object() && j["flow"]["displayed"] > 5 * fps;
+    });
+    std::printf("%d frames/s: age in ms %s median, %s p95\n", fps, s["flow"]["age_median_ms"].dump().c_str(),
+                s["flow"]["age_p95_ms"].dump().c_str());
+    EXPECT_LE(s["flow"]["age_median_ms"].get<double>(), 2000.0 / fps);
+    EXPECT_EQ(window.quit(), 0) << window.errors();
+  }
+}
+
 }  // namespace
 }  // namespace convscope::test
