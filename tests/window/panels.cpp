@@ -227,7 +227,7 @@ TEST_F(Panels, AStreamsFramesAreLimitedAndSetFreeAgain) {
 }
 
 /// The status bar's last item.
-class StatusLines : public testing::Test {
+class StatusLines : public ::testing::Test {
  protected:
   std::string text() const { return status_line(settings_, results_, ui_).text; }
   void later() { date_status(ui_, results_, ++now_); }
