@@ -2,19 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
+
+struct AVFormatContext;
 
 namespace convscope {
 
-/// A Motion JPEG video in an AVI file with one index (Microsoft, "AVI RIFF File Reference"). OpenCV 4.6's own
-/// writer sees no error of the disk, and ends the program with a file of more than 4 GiB.
-/// Functions throw Error naming the file; what was whole before that stays in it.
+/// A Motion JPEG video in an AVI file, by libavformat. OpenCV 4.6's own writer sees no error of the disk.
+/// Functions throw Error naming the file; pictures that were whole before that stay in it, without an index.
 class AviFile {
  public:
-  /// Of a file: its sizes and offsets have 32 bits, which many readers take for signed.
-  static constexpr uint64_t kMostBytes = 2'000'000'000;
+  /// Of a file: beyond 1 GiB libavformat adds parts (OpenDML), which OpenCV's own reader leaves out.
+  static constexpr uint64_t kMostBytes = 1'000'000'000;
 
   static constexpr uint64_t kBytesAround = 25;  // at most, what a picture takes beside its own bytes
 
@@ -32,21 +33,18 @@ class AviFile {
   void close();
   /// Of the file as close() leaves it.
   uint64_t bytes() const;
-  std::size_t pictures() const { return chunks_.size(); }
+  std::size_t pictures() const { return pictures_; }
 
  private:
-  struct Chunk {
-    uint32_t offset = 0, bytes = 0;  // from the name of the list "movi"
+  struct Free {
+    void operator()(AVFormatContext* format) const;
   };
-  void append(std::span<const std::byte> bytes);
-  void write_header(bool indexed);
-  void write_at(uint64_t place, std::span<const std::byte> bytes);
+  void flush(int result);
 
   const std::string path_;
-  int file_ = -1, width_ = 0, height_ = 0, fps_ = 0;
-  uint64_t whole_ = 0;  // bytes that hold whole chunks
-  uint32_t largest_ = 0;
-  std::vector<Chunk> chunks_;
+  std::unique_ptr<AVFormatContext, Free> format_;  // until close()
+  uint64_t whole_ = 0;                             // bytes that hold whole pictures
+  std::size_t pictures_ = 0;
 };
 
 }  // namespace convscope

@@ -232,6 +232,29 @@ TEST(Recording, AWriteThatFailsEndsItAndLeavesWhatIsWhole) {
   EXPECT_TRUE(std::all_of(values.begin(), values.end(), [](int v) { return std::abs(v - 100) < 6; }));
 }
 
+TEST(Recording, AnIndexThatCannotBeWrittenLeavesThePictures) {
+  const TemporaryFolder folder;
+  const auto record = [&](const char* name) {
+    Recording recording(folder / name);
+    recording.add(grey(100), 0);
+    recording.add(grey(100), 0.3);
+    return ended(recording);
+  };
+  const RecordingProgress whole = record("whole.avi");
+  EXPECT_EQ(whole.fault, "");
+  RecordingProgress p;
+  {
+    const FileSizeLimit limit(whole.bytes - 1);
+    p = record("v.avi");
+  }
+  EXPECT_TRUE(
+      one_line_with(p.fault, {"v.avi: cannot be written (File too large)", "2 pictures were recorded"}));
+  EXPECT_LT(p.bytes, whole.bytes);
+  EXPECT_EQ(p.bytes, std::filesystem::file_size(folder / "v.avi"));
+  cv::VideoCapture video(folder / "v.avi", cv::CAP_FFMPEG);
+  EXPECT_EQ(greys_of(video).size(), 10u);
+}
+
 TEST(Recording, ALongPauseIsWrittenUnderTheSameEyes) {
   const TemporaryFolder folder;
   std::atomic<int> asked{0};
