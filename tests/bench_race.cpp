@@ -111,7 +111,9 @@ TEST(Race, EveryRowIsAskedAboutShapesThatManyRefuse) {
       bench::Contender contender(row);
       contender.ask({s, Activation::relu, Rounding::fused}, weights);
       EXPECT_EQ(contender.runs(), contender.entry.refused.empty());
-      if (contender.runs()) EXPECT_GE(contender.entry.cost.launches, 1);
+      if (contender.runs()) {
+        EXPECT_GE(contender.entry.cost.launches, 1);
+      }
     }
   }
 }

@@ -192,8 +192,9 @@ void expect_every_picture_to_be_one_frame_and_a_new_one(const std::string& targe
   EXPECT_TRUE(std::includes(account.begin(), account.end(), verdict.numbers.begin(), verdict.numbers.end()));
   EXPECT_LE(account.size() - verdict.numbers.size(), end["recording"]["left_out"].get<std::size_t>());
   // the short form may run beside other work
-  if (std::getenv("CONVSCOPE_STEADY_FRAMES"))
+  if (std::getenv("CONVSCOPE_STEADY_FRAMES")) {
     EXPECT_LT(end["recording"]["left_out"], verdict.read / 50) << "pictures that nobody looked at";
+  }
   EXPECT_EQ(window.errors(), "");
   EXPECT_EQ(window.quit(), 0);
 }
