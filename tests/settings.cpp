@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "kernels/registry.h"
 #include "tests/app_testing.h"
 
 namespace convscope {
@@ -286,6 +287,21 @@ TEST(Settings, AFailedSaveLeavesTheOldFile) {
   EXPECT_TRUE(one_line_with(error_of([&] { save_session({}, folder / "s.json"); }), {"s.json", "folder"}));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / ""), {}), 1)
       << "a temporary file is left";
+}
+
+/// The README's tables hold what there is.
+TEST(Settings, TheReadmeNamesThemAndTheStrategies) {
+  std::ifstream file(CONVSCOPE_README);
+  const std::string readme(std::istreambuf_iterator<char>(file), {});
+  const std::size_t settings = readme.find("\n## Settings\n"), end = readme.find("\n## ", settings + 1);
+  ASSERT_NE(settings, std::string::npos) << CONVSCOPE_README;
+  const std::string table = readme.substr(settings, end - settings);
+  for (const SettingInfo& info : setting_infos())
+    EXPECT_NE(table.find("`" + info.key + "`"), std::string::npos) << info.key;
+  for (const std::string& name : strategy_names()) {
+    if (name.starts_with("cudnn_")) continue;  // a row for all of cuDNN's algorithms
+    EXPECT_NE(readme.find("`" + name + "`"), std::string::npos) << name;
+  }
 }
 
 }  // namespace
