@@ -65,8 +65,6 @@ std::vector<CostSegment> cost_of(const FrameRecord& f, double interop_ms) {
   return segments.take();
 }
 
-double age_ms(const FrameRecord& f) { return (f.shown - f.captured) * 1e3; }
-
 double total_ms(const std::vector<CostSegment>& segments) {
   double total = 0;
   for (const CostSegment& s : segments) total += s.ms;

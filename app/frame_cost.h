@@ -13,8 +13,6 @@ struct CostSegment {
   double ms = 0;
 };
 
-/// From capture to the swap that first showed the frame.
-double age_ms(const FrameRecord&);
 /// Where the time of a shown frame went; the segments add up to its age. "wait": nobody worked on it.
 /// "other": what no stage accounts for. `interop_ms`: of the window's frame that showed it.
 std::vector<CostSegment> cost_of(const FrameRecord&, double interop_ms);

@@ -112,7 +112,7 @@ FlowRates Ledger::rates(double now) const {
     r.upload_bytes_per_s = std::accumulate(bytes.begin(), bytes.end(), 0.0) /
                            static_cast<double>(bytes.size()) * r.processed_fps;
   each_since(now - kWindow, frames_, &FrameRecord::shown, r.displayed_fps > 0,
-             [&](const FrameRecord& f) { age.push_back((f.shown - f.captured) * 1e3); });
+             [&](const FrameRecord& f) { age.push_back(age_ms(f)); });
   if (!age.empty()) r.age_median_ms = nearest_quantile(age, 0.5), r.age_p95_ms = nearest_quantile(age, 0.95);
   return r;
 }
@@ -141,16 +141,15 @@ std::string Ledger::frames_csv() const {
   for (const FrameRecord& f : frames_) {
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", f.id, f.sequence, at(f.captured), at(f.taken),
                         at(f.started), at(f.uploaded), at(f.computed), at(f.viewed), at(f.shown),
-                        f.shown > 0 ? fmt::format("{:.3f}", (f.shown - f.captured) * 1e3) : "", f.bytes);
+                        f.shown > 0 ? fmt::format("{:.3f}", age_ms(f)) : "", f.bytes);
   }
   return text;
 }
 
 std::string Ledger::history_csv() const {
   std::string text =
-      "second,span_s,source_fps,processed_fps,displayed_fps,window_fps,age_median_ms,age_p95_ms,upload_bytes_"
-      "per_s,"
-      "dropped\n";
+      "second,span_s,source_fps,processed_fps,displayed_fps,window_fps,age_median_ms,age_p95_ms,"
+      "upload_bytes_per_s,dropped\n";
   const auto ms = [](const std::optional<double>& v) {
     return v ? fmt::format("{:.3f}", *v) : std::string();
   };

@@ -24,6 +24,9 @@ struct FrameRecord {
   std::vector<StageTime> stages;                   // of the computation
 };
 
+/// From capture to the swap that first showed the frame.
+inline double age_ms(const FrameRecord& f) { return (f.shown - f.captured) * 1e3; }
+
 /// What happened in the last seconds; of what comes more slowly, between the last two times.
 struct FlowRates {
   double source_fps = 0;     // by the source's own counting, also of frames that nobody took

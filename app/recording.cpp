@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/seconds.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -30,9 +31,7 @@ uint64_t free_where(const std::string& path) {
   return fault ? UINT64_MAX : space.available;
 }
 
-Clock::time_point in(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
+Clock::time_point in(double seconds) { return Clock::now() + duration_of(seconds); }
 
 struct Picture {
   cv::Mat pixels;

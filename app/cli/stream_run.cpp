@@ -12,6 +12,7 @@
 #include "app/printable.h"
 #include "app/quantile.h"
 #include "app/read_ahead.h"
+#include "app/seconds.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -194,8 +195,7 @@ StreamReport Stream::report() {
 }
 
 ReadAhead::Clock::time_point in_seconds(double seconds) {
-  return ReadAhead::Clock::now() +
-         std::chrono::duration_cast<ReadAhead::Clock::duration>(std::chrono::duration<double>(seconds));
+  return ReadAhead::Clock::now() + duration_of(seconds);
 }
 
 /// All frames within the limits; how it ended goes into the report.

@@ -8,6 +8,7 @@
 #include "app/live/camera.h"
 #include "app/live/capture.h"
 #include "app/live/readers.h"
+#include "app/seconds.h"
 #include "kernels/error.h"
 
 namespace convscope {
@@ -97,8 +98,7 @@ class CameraReader : public FrameReader {
   void stamp(Frame& frame) {
     const Clock::time_point now = Clock::now();
     const double driver = capture_.get(cv::CAP_PROP_POS_MSEC) / 1000;
-    const Clock::time_point taken{
-        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(driver))};
+    const Clock::time_point taken{duration_of(driver)};
     const bool credible = taken <= now && now - taken < std::chrono::seconds(1);
     frame.captured = credible ? taken : now;
     if (index_ == 1) first_ = frame.captured;

@@ -16,10 +16,6 @@ namespace {
 
 constexpr double kAssumedRate = 30;  // where a file does not say
 
-LiveSession::Clock::duration duration(double seconds) {
-  return std::chrono::duration_cast<LiveSession::Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
 }  // namespace
 
 LiveSession::LiveSession(Open open, std::function<void()> wake, const LiveOptions& options,
@@ -230,7 +226,7 @@ bool LiveSession::pause_before_retry() {
   const bool retry = phase_ == Phase::lost || options_.retry_failed;
   const auto asked = [this] { return end_ || reopen_; };
   if (retry) {
-    changed_.wait_for(lock, duration(options_.retry_seconds), asked);
+    changed_.wait_for(lock, duration_of(options_.retry_seconds), asked);
   } else {
     changed_.wait(lock, asked);
   }

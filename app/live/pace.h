@@ -3,6 +3,8 @@
 #include <chrono>
 #include <optional>
 
+#include "app/seconds.h"
+
 namespace convscope {
 
 /// When the frames of a file are due: by their own times, divided by the speed, from the frame shown first.
@@ -15,8 +17,8 @@ class Pace {
 
   Clock::time_point due(double seconds, double interval, double speed) const {
     if (start_ && seconds >= start_->seconds)
-      return start_->wall + duration((seconds - start_->seconds) / speed);
-    return last_ ? *last_ + duration(interval / speed) : Clock::time_point{};
+      return start_->wall + duration_of((seconds - start_->seconds) / speed);
+    return last_ ? *last_ + duration_of(interval / speed) : Clock::time_point{};
   }
 
   /// A frame that was due at `due` is shown now. One that is late by more than a moment moves all later ones:
@@ -29,9 +31,6 @@ class Pace {
   }
 
  private:
-  static Clock::duration duration(double seconds) {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
   struct Start {
     Clock::time_point wall;
     double seconds;
